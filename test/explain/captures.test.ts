@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Cause } from '../../src/apps/cli/explain/verdicts/cause.js';
-import { run } from '../cli/tool.js';
+import { runTool } from '../cli/in-process.js';
 import { goldenFile, goldenPath } from '../wire/golden.js';
 import { causesOf, storiesIn } from './captured.js';
 import { Testbed, write } from './testbed.js';
@@ -27,17 +27,17 @@ describe('verbena explain', () => {
   const [a, b] = [fileOf('a', testbed.a.capture), fileOf('b', testbed.b.capture)];
 
   it('tells of both sides what was, in lines, and ends with 1', async () => {
-    const { code, stdout, stderr } = await run(['explain', a, b]);
+    const { status, stdout, stderr } = await runTool('explain', [a, b]);
     assert.match(
       stdout,
       /^10\.0\.0\.1 to 10\.0\.0\.2 queue pair 0x[0-9a-f]+ \(RC, from queue pair 0x[0-9a-f]+\), seen at both\n {2}0\.000000 {2}asked for: 1 WRITE;/,
     );
     assert.match(stdout, /\n {2}ANSWERS-LOST: .* answers are lost on the way back\n$/);
-    assert.deepEqual([code, stderr], [1, '']);
+    assert.deepEqual([status, stderr], [1, '']);
   });
 
   it('prints an object a line with --json', async () => {
-    const { stdout } = await run(['explain', '--json', a, b]);
+    const { stdout } = await runTool('explain', ['--json', a, b]);
     const story: unknown = JSON.parse(stdout);
     const { cause, requests, transmissions, capturedAt } = story as Record<string, unknown>;
     assert.deepEqual([cause, requests, transmissions], [Cause.ANSWERS_LOST, 1, 4]);
@@ -45,15 +45,15 @@ describe('verbena explain', () => {
   });
 
   it('ends with 0 when all went well, and tells what connection managers said', async () => {
-    const { code, stdout } = await run(['explain', goldenPath('rping')]);
-    assert.equal(code, 0);
+    const { status, stdout } = await runTool('explain', [goldenPath('rping')]);
+    assert.equal(status, 0);
     assert.match(stdout, /^connection managers\n {2}0\.000000 .* cm\{REQ /);
     assert.equal(stdout.match(/ANSWERED: /g)?.length, 2);
   });
 
   it('says which file it cannot read, and ends with 2', async () => {
-    const { code, stderr } = await run(['explain', join(folder, 'none')]);
-    assert.equal(code, 2);
+    const { status, stderr } = await runTool('explain', [join(folder, 'none')]);
+    assert.equal(status, 2);
     assert.match(stderr, /none: cannot be read: no such file/);
   });
 });

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { connect, listen } from '../../../src/layers/messages/index.js';
 import { simulate } from '../../../src/sim.js';
+import { printed } from '../../cli/in-process.js';
 
-const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 const capture = join(folder, 'messages.pcapng');
 after(() => rmSync(folder, { recursive: true }));
-
-function tool(...args: readonly string[]): string {
-  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
-}
 
 describe('messages in a capture', () => {
   before(() =>
@@ -41,10 +35,8 @@ describe('messages in a capture', () => {
     }),
   );
 
-  it('are told by what they mean', () => {
-    const meanings = tool('dump', capture)
-      .split('\n')
-      .flatMap((line) => /\[(.*)\]/.exec(line)?.[1] ?? []);
+  it('are told by what they mean', async () => {
+    const meanings = (await printed('dump', capture)).split('\n').flatMap((line) => /\[(.*)\]/.exec(line)?.[1] ?? []);
     const [asked] = meanings;
     const agreed = meanings.findLast((meaning) => meaning.includes('window'));
     const first = meanings.find((meaning) => meaning.includes('DATA'));
@@ -69,11 +61,11 @@ describe('messages in a capture', () => {
       listener.close();
       await serving;
       sim.writeCapture(lost);
-      assert.match(tool('explain', lost), /SEND .*\[messages: DATA 100 B, credit to \d+/);
+      assert.match(await printed('explain', lost), /SEND .*\[messages: DATA 100 B, credit to \d+/);
     }));
 
-  it('are in the JSON of each packet, too', () => {
-    const packets = tool('dump', '--json', capture).trim().split('\n');
+  it('are in the JSON of each packet, too', async () => {
+    const packets = (await printed('dump', '--json', capture)).trim().split('\n');
     const meanings = packets.map((line) => (JSON.parse(line) as { meaning?: string }).meaning);
     assert.match(meanings.find((meaning) => meaning?.includes('DATA')) ?? '', /^messages: DATA 5 B, credit to \d+/);
   });

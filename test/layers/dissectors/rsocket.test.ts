@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { alloc } from '../../../src/index.js';
 import { simulate } from '../../../src/sim.js';
 import { listenStreams } from '../../../src/layers/rsocket/index.js';
@@ -25,26 +23,20 @@ import { encodeConnectionData, immediateOf, Operation } from '../../../src/layer
 import { RawPeer } from '../rsocket/support/raw-peer.js';
 import { connected, nextStream, Owner, pattern, PORT } from '../rsocket/support/streams.js';
 import { goldenPath } from '../../wire/golden.js';
+import { printed } from '../../cli/in-process.js';
 
-const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 const WAY = { timeUs: 0, from: '10.0.0.1 0x11', to: '10.0.0.2 0x12', psn: 0, isCut: false };
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 after(() => rmSync(folder, { recursive: true }));
 
-function tool(...args: readonly string[]): string {
-  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
-}
-
-function meanings(capture: string): string[] {
-  return tool('dump', capture)
-    .split('\n')
-    .flatMap((line) => /\[rsocket: (.*)\]/.exec(line)?.[1] ?? []);
+async function meanings(capture: string): Promise<string[]> {
+  return (await printed('dump', capture)).split('\n').flatMap((line) => /\[rsocket: (.*)\]/.exec(line)?.[1] ?? []);
 }
 
 describe('rsockets in a capture', () => {
-  it('of C are told by what they mean', () => {
+  it('of C are told by what they mean', async () => {
     const hello = 'credit for 384 messages, buffer of 524288 B';
-    const said = meanings(goldenPath('rstream'));
+    const said = await meanings(goldenPath('rstream'));
     assert.deepEqual(said.slice(0, 4), [hello, hello, 'DATA 16 B', 'SGL, credit to 384, buffer of 524288 B']);
     assert.equal(said.filter((words) => words === 'DATA 100 B').length, 6);
     assert.deepEqual(said.slice(-2), ['DISCONNECT', 'DISCONNECT']);
@@ -66,7 +58,7 @@ describe('rsockets in a capture', () => {
       listener.close();
       sim.writeCapture(capture);
     });
-    const said = meanings(capture);
+    const said = await meanings(capture);
     for (const words of [
       'credit for 384 messages, buffer of 65536 B, 3 mapped buffers',
       'IOMAP_SGL 0, 1000 B at offset 7',
@@ -102,11 +94,11 @@ describe('rsockets in a capture', () => {
         sim.writeCapture(capture);
       });
       // Each was seen on both sides.
-      const said = [...new Set(meanings(capture))];
+      const said = [...new Set(await meanings(capture))];
       assert.equal(said[0], `datagram of 7 B from port ${PORT}`);
       assert.match(said[1], /^datagram of 100 B from port \d+$/);
-      assert.match(tool('dump', '--json', capture), /"meaning":"rsocket: datagram of 100 B from port/);
-      assert.match(tool('explain', capture), /\[rsocket: datagram of 100 B from port \d+\]/);
+      assert.match(await printed('dump', '--json', capture), /"meaning":"rsocket: datagram of 100 B from port/);
+      assert.match(await printed('explain', capture), /\[rsocket: datagram of 100 B from port \d+\]/);
     });
 
   it('are named where it is explained what went wrong', async () => {
@@ -122,7 +114,7 @@ describe('rsockets in a capture', () => {
       listener.close();
       sim.writeCapture(capture);
     });
-    assert.match(tool('explain', capture), /\[rsocket: DATA 10 B\]/);
+    assert.match(await printed('explain', capture), /\[rsocket: DATA 10 B\]/);
   });
 });
 

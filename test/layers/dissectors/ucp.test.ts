@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type Sim, simulate } from '../../../src/sim.js';
 import { UcpDissector } from '../../../src/layers/ucp/dissector/index.js';
 import { AmId, Messages, RtsOpcode, UcsStatus } from '../../../src/layers/ucp/wire/index.js';
@@ -12,26 +10,20 @@ import type { UcpWorkerOptions } from '../../../src/layers/ucp/worker/worker-opt
 import { Choices } from '../../fuzz/random.js';
 import { pattern } from '../ucp/support/transports.js';
 import { type AnyWorkers, connected, connectedByUd, metByAddress } from '../ucp/support/workers.js';
+import { printed } from '../../cli/in-process.js';
 
-const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 after(() => rmSync(folder, { recursive: true }));
 
-function tool(...args: readonly string[]): string {
-  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
-}
-
 /** What each packet means; where both sides were captured, each is there twice, and told once. */
-function meanings(capture: string): string[] {
-  const all = tool('dump', capture)
-    .split('\n')
-    .flatMap((line) => /\[ucp: (.*)\]/.exec(line)?.[1] ?? []);
+async function meanings(capture: string): Promise<string[]> {
+  const all = (await printed('dump', capture)).split('\n').flatMap((line) => /\[ucp: (.*)\]/.exec(line)?.[1] ?? []);
   return [...new Set(all)];
 }
 
 /** The same without the numbers of datagrams. */
-function messages(capture: string): string[] {
-  const words = meanings(capture).map((said) => said.replace(/ \(psn .*\)$/, ''));
+async function messages(capture: string): Promise<string[]> {
+  const words = (await meanings(capture)).map((said) => said.replace(/ \(psn .*\)$/, ''));
   return [...new Set(words)];
 }
 
@@ -73,7 +65,7 @@ for (const [way, made] of Object.entries(WAYS))
         await workers.there.tagSendSync(pattern(5), 9);
         await receiving;
       });
-      const said = messages(file);
+      const said = await messages(file);
       includes(said, ['eager tag 7, 20 B', 'eager sync tag 9, 5 B', 'sync ACK ok']);
       assert.deepEqual(
         said.filter((words) => words.includes('unknown')),
@@ -87,7 +79,7 @@ for (const [way, made] of Object.entries(WAYS))
         (sim) => made(sim, { thresholds: { rndv: 100_000 } }),
         (workers) => send(workers, 10_000),
       );
-      const said = messages(file).join('\n');
+      const said = (await messages(file)).join('\n');
       assert.match(said, /^eager tag 7, first \d+ B of 10000 B/m);
       assert.match(said, /^eager, \d+ B at \d+/m);
     });
@@ -96,7 +88,7 @@ for (const [way, made] of Object.entries(WAYS))
 describe('what ends of UCP tell each other when they connect', () => {
   it('is told on rc', async () => {
     const file = await captured('rc-hello', connected, (workers) => send(workers, 20));
-    assert.match(meanings(file)[0], /^rc, window \d+, buffers of 4160 B$/);
+    assert.match((await meanings(file))[0], /^rc, window \d+, buffers of 4160 B$/);
   });
 
   for (const transport of ['rc', 'ud'] as const)
@@ -107,12 +99,12 @@ describe('what ends of UCP tell each other when they connect', () => {
         (workers) => send(workers, 20),
       );
       const words = { rc: 'rc, window 64, buffers of 4160 B', ud: 'ud, which queue pair\\?' };
-      assert.match(meanings(file)[0], new RegExp(`^${words[transport]}, for worker 0x[0-9a-f]+$`));
+      assert.match((await meanings(file))[0], new RegExp(`^${words[transport]}, for worker 0x[0-9a-f]+$`));
     });
 
   it('is told on ud, with the numbers of each datagram', async () => {
     const file = await captured('ud-hello', connectedByUd, (workers) => send(workers, 20));
-    const said = meanings(file);
+    const said = await meanings(file);
     assert.equal(said[0], 'ud, which queue pair?');
     assert.match(said[1], /^ud, queue pair 0x[0-9a-f]+$/);
     assert.match(said[2], /^CREQ \d+ of [\d.]+, endpoint \d+, datagrams up to 4096 B \(psn 1, ack 0.*\)$/);
@@ -138,10 +130,10 @@ describe('a rendezvous in a capture', () => {
         (sim) => connected(sim, { thresholds: { rndvScheme: scheme } }),
         (workers) => send(workers, LONG),
       );
-      const [first, line] = tool('explain', file).split('exchanges of messages\n')[1].split('\n');
+      const [first, line] = (await printed('explain', file)).split('exchanges of messages\n')[1].split('\n');
       assert.match(first, new RegExp(`ucp: ${words}: [\\d.]+ .?s$`));
       assert.equal(line, '');
-      const json = tool('explain', '--json', file)
+      const json = (await printed('explain', '--json', file))
         .trim()
         .split('\n')
         .map((text) => JSON.parse(text) as { exchange?: string; tookUs?: number });
@@ -157,7 +149,7 @@ describe('a rendezvous in a capture', () => {
       (sim) => connected(sim, options),
       (workers) => send(workers, LONG),
     );
-    const said = messages(file).join('\n');
+    const said = (await messages(file)).join('\n');
     assert.match(said, /^RTS 1 MiB tag 7$/m);
     assert.match(said, /^READ .* of RTS 1 MiB tag 7$/m);
     assert.match(said, /^ATS ok: RTS 1 MiB tag 7, READ, ATS$/m);

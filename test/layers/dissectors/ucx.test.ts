@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -7,20 +6,16 @@ import { decodePacket, parseFrame, readCapture } from '../../../src/device/wire/
 import { Conversations, dissectors } from '../../../src/layers/dissectors/index.js';
 import { ucxQueuePairs } from '../../../src/layers/ucp/wire/index.js';
 import { Choices } from '../../fuzz/random.js';
+import { printed } from '../../cli/in-process.js';
 
 // Captures of Debian's ucx_perftest (UCX 1.13.1) on our NIC; test/golden/ucx/README.md says how they were made.
 
-const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 // Tests run compiled, from dist/test/layers/dissectors.
 const golden = fileURLToPath(new URL('../../../../test/golden/ucx/', import.meta.url));
 
-function tool(...args: readonly string[]): string {
-  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
-}
-
 /** What each packet means, each once: both sides were captured. */
-function meanings(name: string): (string | undefined)[] {
-  const packets = tool('dump', '--json', `${golden}${name}.pcapng`).trim().split('\n');
+async function meanings(name: string): Promise<(string | undefined)[]> {
+  const packets = (await printed('dump', '--json', `${golden}${name}.pcapng`)).trim().split('\n');
   return [...new Set(packets.map((line) => (JSON.parse(line) as { meaning?: string }).meaning))];
 }
 
@@ -67,8 +62,8 @@ describe("UCX's ud_v in a capture", () => {
   });
 
   for (const [name, wanted] of Object.entries(SAID))
-    it(`is known from its first datagram on, and each is told: ${name}`, () => {
-      const said = meanings(name);
+    it(`is known from its first datagram on, and each is told: ${name}`, async () => {
+      const said = await meanings(name);
       const unknown = said.filter((words) => words === undefined || words.includes('unknown'));
       assert.deepEqual(unknown, []);
       const words = said.map((one) => one?.replace(/^ucp: /, '') ?? '');
@@ -87,35 +82,38 @@ describe("UCX's ud_v in a capture", () => {
       for (const [at, pattern] of wanted.entries()) assert.match(behind[at], pattern);
     });
 
-  it('is explained as one thing where a message is announced', () => {
-    const text = tool('explain', `${golden}tag_bw_1048576.pcapng`);
+  it('is explained as one thing where a message is announced', async () => {
+    const text = await printed('explain', `${golden}tag_bw_1048576.pcapng`);
     assert.match(text, /ucp: RTS 1 MiB tag 0x1337a880, RTR, DATA of \d+ B: the capture has no end of it/);
   });
 });
 
 describe("UCX's rc_v in a capture", () => {
   /** What the messages of its reliable connections mean, each once. */
-  function reliable(name: string): string[] {
-    const lines = tool('dump', `${golden}${name}.pcapng`).split('\n');
+  async function reliable(name: string): Promise<string[]> {
+    const lines = (await printed('dump', `${golden}${name}.pcapng`)).split('\n');
     const said = lines.filter((line) => / RC_(SEND|WRITE|READ_REQUEST)/.test(line));
     return [...new Set(said.map((line) => /\[ucp: (.*)\]/.exec(line)?.[1] ?? `untold: ${line}`))];
   }
 
-  it('is known by what its ends tell each other in datagrams', () => {
-    const said = meanings('rc_tag_lat').join('\n');
+  it('is known by what its ends tell each other in datagrams', async () => {
+    const said = (await meanings('rc_tag_lat')).join('\n');
     assert.match(said, /WIREUP REQUEST, rc_verbs queue pair 0x1b6add, ud_verbs queue pair 0x9cf98c/);
     assert.doesNotMatch(said, /unknown/);
-    assert.deepEqual(reliable('rc_tag_lat'), ['WIREUP ACK', 'WRITE of nothing', `eager ${TAG}, 8 B`]);
+    assert.deepEqual(await reliable('rc_tag_lat'), ['WIREUP ACK', 'WRITE of nothing', `eager ${TAG}, 8 B`]);
   });
 
-  it('is told with what READs are for', () => {
-    assert.deepEqual(reliable('rc_tag_bw_1048576'), [
+  it('is told with what READs are for', async () => {
+    assert.deepEqual(await reliable('rc_tag_bw_1048576'), [
       'WIREUP ACK',
       'WRITE of nothing',
       `RTS 1 MiB ${TAG}`,
       `READ 256 KiB of RTS 1 MiB ${TAG}`,
     ]);
-    assert.match(tool('explain', `${golden}rc_tag_bw_1048576.pcapng`), /ucp: RTS 1 MiB tag 0x1337a880, READ: /);
+    assert.match(
+      await printed('explain', `${golden}rc_tag_bw_1048576.pcapng`),
+      /ucp: RTS 1 MiB tag 0x1337a880, READ: /,
+    );
   });
 });
 

@@ -1,38 +1,30 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { XioDissector } from '../../../src/layers/xio/dissector/index.js';
 import type { XioSession } from '../../../src/layers/xio/index.js';
 import { Choices } from '../../fuzz/random.js';
 import { type Net, NETS } from '../xio/support/nets.js';
 import { pattern } from '../xio/support/worlds.js';
+import { printed } from '../../cli/in-process.js';
 
-const main = fileURLToPath(new URL('../../../src/apps/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'verbena-dissectors-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const MIB = 1 << 20;
 const HEADER = pattern(5, 9);
 
-function tool(...args: readonly string[]): string {
-  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' }).stdout;
-}
-
 /** What each packet means, told once where both sides were captured. */
-function meanings(capture: string): string[] {
-  const all = tool('dump', capture)
-    .split('\n')
-    .flatMap((line) => /\[xio: (.*)\]/.exec(line)?.[1] ?? []);
+async function meanings(capture: string): Promise<string[]> {
+  const all = (await printed('dump', capture)).split('\n').flatMap((line) => /\[xio: (.*)\]/.exec(line)?.[1] ?? []);
   return [...new Set(all)];
 }
 
 /** What took several messages. */
-function exchanges(capture: string): string[] {
-  return tool('explain', '--json', capture)
+async function exchanges(capture: string): Promise<string[]> {
+  return (await printed('explain', '--json', capture))
     .trim()
     .split('\n')
     .flatMap((text) => (JSON.parse(text) as { exchange?: string }).exchange ?? [])
@@ -72,7 +64,7 @@ describe('messages of xio in a capture', () => {
     const file = await captured('short', echo, async (session) => {
       await session.request(HEADER, pattern(20, 1));
     });
-    const said = meanings(file);
+    const said = await meanings(file);
     includes(said, [
       'window 64, buffers of 9216 B, bodies up to 16 MiB',
       /^SESSION [0-9a-f]{8} connection 0 "\/?files"$/,
@@ -85,7 +77,7 @@ describe('messages of xio in a capture', () => {
       said.filter((words) => words.includes('unknown')),
       [],
     );
-    includes(exchanges(file), ['SESSION id connection 0, accepted', 'REQUEST 1 20 B, RESPONSE 20 B']);
+    includes(await exchanges(file), ['SESSION id connection 0, accepted', 'REQUEST 1 20 B, RESPONSE 20 B']);
   });
 
   it('are told with how their bodies travel', async () => {
@@ -93,7 +85,7 @@ describe('messages of xio in a capture', () => {
       await session.request(HEADER, pattern(MIB, 1), { into: new Uint8Array(MIB) });
       await session.request(HEADER, pattern(MIB, 1));
     });
-    includes(meanings(file), [
+    includes(await meanings(file), [
       'REQUEST 1, header 5 B, body 1 MiB to be READ',
       /^READ .* of REQUEST 1$/,
       /^WRITE 1 MiB of RESPONSE to 1$/,
@@ -101,7 +93,7 @@ describe('messages of xio in a capture', () => {
       'RESPONSE 2 to 2, header 5 B, body 1 MiB to be READ',
       /^READ .* of RESPONSE to 2$/,
     ]);
-    includes(exchanges(file), ['REQUEST 1 1 MiB, READ, WRITE, RESPONSE 1 MiB']);
+    includes(await exchanges(file), ['REQUEST 1 1 MiB, READ, WRITE, RESPONSE 1 MiB']);
   });
 
   it('are told with what receipts and cancellations are about', async () => {
@@ -122,12 +114,12 @@ describe('messages of xio in a capture', () => {
       controller.abort();
       await assert.rejects(call);
     });
-    includes(meanings(file), [
+    includes(await meanings(file), [
       'ONE_WAY 1, body 7 B, receipt asked for',
       /^RECEIPT \d+ of ONE_WAY 1 7 B$/,
       'CANCEL 3 of REQUEST 2 0 B',
     ]);
-    includes(exchanges(file), ['ONE_WAY 1 7 B, RECEIPT', 'REQUEST 2 0 B, CANCEL, RESPONSE 0 B']);
+    includes(await exchanges(file), ['ONE_WAY 1 7 B, RECEIPT', 'REQUEST 2 0 B, CANCEL, RESPONSE 0 B']);
   });
 
   it('are told with why a session was refused, and where one was sent on to', async () => {
@@ -138,7 +130,7 @@ describe('messages of xio in a capture', () => {
       for (const server of net.servers) server.close();
       net.sim.writeCapture(refused);
     });
-    includes(meanings(refused), ['SESSION_ANSWER refused XIO_E_SESSION_REFUSED "no room", has up to 0']);
+    includes(await meanings(refused), ['SESSION_ANSWER refused XIO_E_SESSION_REFUSED "no room", has up to 0']);
     const moved = join(folder, 'moved.pcapng');
     await NETS.rdma(async (net) => {
       const other = net.sim.host('other');
@@ -157,7 +149,7 @@ describe('messages of xio in a capture', () => {
       for (const server of net.servers) server.close();
       net.sim.writeCapture(moved);
     });
-    includes(meanings(moved), [/^MOVE \d+ to rdma:\/\/[\d.]+:2061$/]);
+    includes(await meanings(moved), [/^MOVE \d+ to rdma:\/\/[\d.]+:2061$/]);
   });
 
   it('that are sent again on the next link are the same', async () => {
@@ -177,8 +169,8 @@ describe('messages of xio in a capture', () => {
       };
       await net.settled(session.request(HEADER, pattern(20, 1)));
     });
-    includes(meanings(file), [/^SESSION [0-9a-f]{8} connection 0, goes on, has up to 0 "\/?files"$/]);
-    assert.equal(exchanges(file).filter((words) => words.startsWith('REQUEST 1 20 B')).length, 1);
+    includes(await meanings(file), [/^SESSION [0-9a-f]{8} connection 0, goes on, has up to 0 "\/?files"$/]);
+    assert.equal((await exchanges(file)).filter((words) => words.startsWith('REQUEST 1 20 B')).length, 1);
   });
 
   it('are told with which memory they grant, and what is done there', async () => {
@@ -190,7 +182,7 @@ describe('messages of xio in a capture', () => {
       const { body } = await session.request(HEADER);
       await session.read(Uint8Array.from(body), 4096, new Uint8Array(1024));
     });
-    includes(meanings(file), [
+    includes(await meanings(file), [
       /^REQUEST 2: MAP grant [0-9a-f]{8}$/,
       /^RESPONSE 2 to 2: grant [0-9a-f]{8}, 1 MiB, by RDMA$/,
       /^READ 1 KiB at 4096 of grant [0-9a-f]{8}$/,

@@ -1,10 +1,10 @@
 /** `verbena dump`: the RoCE packets of a capture file, for people and for programs. */
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
 import { Conversations, dissectors } from '../../../layers/dissectors/index.js';
 import { fileFailure, tool, ToolError } from '../shared/errors.js';
+import { processStreams, type StandardStreams } from '../shared/standard-streams.js';
 import { formatDetail } from './detail.js';
 import { examine, type Examined } from './examine.js';
 import { withMeaning } from './meaning.js';
@@ -12,9 +12,9 @@ import { formatJson } from './json.js';
 import { formatLine } from './line.js';
 import { Summary } from './summary.js';
 
-interface DumpOptions {
-  readonly verbose?: true;
-  readonly json?: true;
+export interface DumpOptions {
+  readonly verbose?: boolean;
+  readonly json?: boolean;
 }
 
 const PIECE_BYTES = 1 << 18;
@@ -31,18 +31,13 @@ function readFailure(file: string, error: unknown): Error {
 }
 
 /** The file in pieces as they come, so that a capture can be read while it is made. */
-async function* pieces(file: string): AsyncGenerator<Uint8Array> {
+async function* pieces(file: string, streams: StandardStreams): AsyncGenerator<Uint8Array> {
   const stream: AsyncIterable<unknown> =
-    file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE_BYTES });
+    file === '-' ? streams.input : createReadStream(file, { highWaterMark: PIECE_BYTES });
   for await (const piece of stream) {
     if (!(piece instanceof Uint8Array)) throw new TypeError('a file came as text');
     yield piece;
   }
-}
-
-async function write(lines: readonly string[]): Promise<void> {
-  if (lines.length === 0) return;
-  if (!process.stdout.write(`${lines.join('\n')}\n`)) await once(process.stdout, 'drain');
 }
 
 function formatterFor(options: DumpOptions): (examined: Examined) => string {
@@ -51,7 +46,8 @@ function formatterFor(options: DumpOptions): (examined: Examined) => string {
   return formatLine;
 }
 
-async function dump(file: string, options: DumpOptions): Promise<void> {
+/** Prints a capture. @returns the exit status. @throws ToolError when the file cannot be read to its end */
+export async function dump(file: string, options: DumpOptions, streams: StandardStreams): Promise<number> {
   const format = formatterFor(options);
   const reader = new CaptureReader();
   const summary = new Summary();
@@ -59,9 +55,14 @@ async function dump(file: string, options: DumpOptions): Promise<void> {
   let frames = 0;
   let startNs = 0n;
   let lines: string[] = [];
+  const flush = async (): Promise<void> => {
+    const text = lines.map((line) => `${line}\n`).join('');
+    lines = [];
+    if (text !== '') await streams.print(text);
+  };
   let failure: Error | undefined;
   try {
-    for await (const piece of pieces(file)) {
+    for await (const piece of pieces(file, streams)) {
       for (const record of reader.push(piece)) {
         if (frames === 0) startNs = record.timestampNs;
         frames += 1;
@@ -69,18 +70,17 @@ async function dump(file: string, options: DumpOptions): Promise<void> {
         summary.count(examined);
         if (typeof examined !== 'string') lines.push(format(withMeaning(examined, conversations)));
       }
-      await write(lines);
-      lines = [];
+      await flush();
     }
     reader.end();
   } catch (error) {
     failure = readFailure(file, error);
   }
   // What came before the damage is worth as much as if the file had ended there.
-  await write(lines);
-  if (failure === undefined || frames > 0) process.stderr.write(`${summary.toString()}\n`);
+  await flush();
+  if (failure === undefined || frames > 0) streams.complain(`${summary.toString()}\n`);
   if (failure !== undefined) throw failure;
-  if (summary.anyWrong) process.exitCode = EXIT_WRONG_ICRC;
+  return summary.anyWrong ? EXIT_WRONG_ICRC : 0;
 }
 
 export function command(): Command {
@@ -94,5 +94,9 @@ export function command(): Command {
       '\nExits with 0 when every ICRC is right, 1 when one is wrong, 2 when the file cannot be read to its end.' +
         '\nA summary goes to standard error. Live: tcpdump -U -w - udp port 4791 | verbena dump -',
     )
-    .action(tool(dump));
+    .action(
+      tool(async (file: string, options: DumpOptions) => {
+        process.exitCode = await dump(file, options, processStreams);
+      }),
+    );
 }

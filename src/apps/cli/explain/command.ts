@@ -1,6 +1,7 @@
 /** `verbena explain`: what happened on each connection of a capture, and why it failed. */
 import { Command } from 'commander';
 import { tool } from '../shared/errors.js';
+import { processStreams, type StandardStreams } from '../shared/standard-streams.js';
 import { Cause } from './verdicts/cause.js';
 import {
   conversationJson,
@@ -14,9 +15,9 @@ import {
 } from './print.js';
 import { readCaptures, storiesOf } from './read.js';
 
-interface ExplainOptions {
-  readonly verbose?: true;
-  readonly json?: true;
+export interface ExplainOptions {
+  readonly verbose?: boolean;
+  readonly json?: boolean;
 }
 
 const EXIT_FAILURES = 1;
@@ -33,14 +34,22 @@ const GOOD: ReadonlySet<Cause> = new Set([
   Cause.ARRIVED,
 ]);
 
-async function explain(files: readonly string[], options: ExplainOptions): Promise<void> {
-  const sightings = await readCaptures(files);
+/** Prints what captures of the same traffic show. @returns the exit status. @throws ToolError when a file cannot be read */
+export async function explain(
+  files: readonly string[],
+  options: ExplainOptions,
+  streams: StandardStreams,
+): Promise<number> {
+  const sightings = await readCaptures(files, streams);
   const stories = storiesOf(sightings);
   const notConnected = failed(sightings);
   if (options.json) {
-    for (const each of notConnected) process.stdout.write(`${JSON.stringify(conversationJson(each))}\n`);
-    for (const each of sightings.exchanges) process.stdout.write(`${JSON.stringify(exchangeJson(each))}\n`);
-    for (const story of stories) process.stdout.write(`${JSON.stringify(storyJson(story))}\n`);
+    const objects = [
+      ...notConnected.map(conversationJson),
+      ...sightings.exchanges.map(exchangeJson),
+      ...stories.map(storyJson),
+    ];
+    for (const each of objects) await streams.print(`${JSON.stringify(each)}\n`);
   } else {
     const parts = [
       placementLines(sightings),
@@ -49,10 +58,10 @@ async function explain(files: readonly string[], options: ExplainOptions): Promi
       ...stories.map((story) => storyLines(story, options.verbose === true)),
     ];
     const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
-    process.stdout.write(shown.length === 0 ? 'no requests in the capture\n' : `${shown.join('\n\n')}\n`);
+    await streams.print(shown.length === 0 ? 'no requests in the capture\n' : `${shown.join('\n\n')}\n`);
   }
   const causes = [...notConnected, ...stories].map(({ verdict }) => verdict.cause);
-  if (causes.some((cause) => !GOOD.has(cause))) process.exitCode = EXIT_FAILURES;
+  return causes.some((cause) => !GOOD.has(cause)) ? EXIT_FAILURES : 0;
 }
 
 export function command(): Command {
@@ -72,5 +81,9 @@ export function command(): Command {
         '\nanswers lost?) the captures of both can. Exits with 0 when all went well in the end, 1 when something failed,' +
         '\n2 when a file cannot be read.',
     )
-    .action(tool(explain));
+    .action(
+      tool(async (files: readonly string[], options: ExplainOptions) => {
+        process.exitCode = await explain(files, options, processStreams);
+      }),
+    );
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { CaptureError, CaptureReader } from '../../../device/wire/index.js';
 import { fileFailure, ToolError } from '../shared/errors.js';
+import { processStreams, type StandardStreams } from '../shared/standard-streams.js';
 import { agreementsOf } from './captures/agreements.js';
 import { halvesOf } from './captures/halves.js';
 import { Sightings } from './captures/sightings.js';
@@ -10,15 +11,18 @@ import { study } from './requests/study.js';
 const EXIT_UNREADABLE = 2;
 const PIECE_BYTES = 1 << 18;
 
-/** Looks through captures of the same traffic, one or both sides'. */
-export async function readCaptures(files: readonly string[]): Promise<Sightings> {
+/** Looks through captures of the same traffic, one or both sides'. @param streams have the input that is read for a file `-` */
+export async function readCaptures(
+  files: readonly string[],
+  streams: Pick<StandardStreams, 'input'> = processStreams,
+): Promise<Sightings> {
   const sightings = new Sightings();
   for (const file of files) {
     sightings.beginFile(file);
     const reader = new CaptureReader();
     try {
       const stream: AsyncIterable<unknown> =
-        file === '-' ? process.stdin : createReadStream(file, { highWaterMark: PIECE_BYTES });
+        file === '-' ? streams.input : createReadStream(file, { highWaterMark: PIECE_BYTES });
       for await (const piece of stream) {
         if (!(piece instanceof Uint8Array)) throw new TypeError('a file came as text');
         for (const record of reader.push(piece)) sightings.add(record);
