@@ -83,6 +83,8 @@ export class CmTimeRun {
   readonly #connections: Connection[] = [];
   readonly #byId = new Map<CmId, Connection>();
   readonly #failures: string[] = [];
+  /** What to say of each kind of failure. Told once: advice names other programs, which come and go meanwhile. */
+  readonly #reasons = new Map<string, string>();
   readonly #queuePairs = new QueuePairs();
   readonly #turns = new Turns();
   #awaited = 0;
@@ -242,7 +244,13 @@ export class CmTimeRun {
         if (event === CmEventType.ADDR_ERROR) this.#resolveAddr(connection);
         else this.#resolveRoute(connection);
       });
-    } else this.#fail(connection, `event: ${cmEventStr(event)}, error: ${status}: ${adviceOn(told)}`);
+    } else {
+      const kind = `event: ${cmEventStr(event)}, error: ${status}`;
+      const key = `${kind} ${told.error?.message ?? ''}`;
+      const reason = this.#reasons.get(key) ?? `${kind}: ${adviceOn(told)}`;
+      this.#reasons.set(key, reason);
+      this.#fail(connection, reason);
+    }
   }
 
   #attempt(connection: Connection, call: () => void): void {
