@@ -6,7 +6,7 @@
 //   npm test -- --tier NAME    a whole tier: unit, machine, or all; rest: what `npm test` leaves out of the machine tier
 //   npm test -- --node         the tests of what differs from Node to Node
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,8 @@ const bin = (name) => at('node_modules', name);
 /** Files that failed once and passed alone; CI keeps it. */
 const UNSTABLE = at('dist', 'unstable.json');
 const MACHINE_PROVIDERS = 'inline,thread';
+/** Failed files that run once more. */
+const MOST_RERUNS = 20;
 
 function readArguments() {
   const options = { changed: { type: 'boolean' }, node: { type: 'boolean' }, tier: { type: 'string' } };
@@ -38,8 +40,8 @@ const asked = readArguments();
 const environment = { ...process.env };
 delete environment.NODE_EXTRA_CA_CERTS;
 
-/** Runs a step, whose output is shown as it comes, or with `aside` when it has ended. */
-async function run(name, args, { env = environment, aside = false } = {}) {
+/** Runs a step, whose output is shown as it comes, or with `aside` when it has ended. Returns whether it succeeded. */
+async function step(name, args, { env = environment, aside = false } = {}) {
   if (!aside) process.stdout.write(`\n== ${name}\n`);
   const started = Date.now();
   const child = spawn(process.execPath, args, {
@@ -52,10 +54,8 @@ async function run(name, args, { env = environment, aside = false } = {}) {
   const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
   const verdict = code === 0 ? `ok, ${((Date.now() - started) / 1000).toFixed(1)} s` : 'failed';
   process.stdout.write(`${aside ? `\n== ${name}, beside the others\n${output}` : ''}${name}: ${verdict}\n`);
-  return { ok: code === 0, output };
+  return code === 0;
 }
-
-const step = async (...args) => (await run(...args)).ok;
 
 const compiled = (source) => join('dist', source.replace(/\.ts$/, '.js'));
 
@@ -82,9 +82,11 @@ function inSharedProcesses(sources, label) {
   });
 }
 
-async function nodeTest(name, files, { env = {}, aside = false, concurrency } = {}) {
+async function nodeTest(name, files, { env = {}, concurrency } = {}) {
   const report = at('dist', `report-${name.replaceAll(' ', '-')}.json`);
-  const { ok, output } = await run(
+  // A runner that is killed writes no report, and must not leave that of an earlier run.
+  rmSync(report, { force: true });
+  const ok = await step(
     name,
     [
       // The compiler's output is near enough to the source to read a stack by; maps cost a fifth of a file's start.
@@ -98,11 +100,10 @@ async function nodeTest(name, files, { env = {}, aside = false, concurrency } = 
       `--test-concurrency=${String(concurrency ?? availableParallelism() + 1)}`,
       ...files,
     ],
-    { env: { ...environment, ...env }, aside },
+    { env: { ...environment, ...env } },
   );
-  // A runner that was killed has written nothing.
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
-  return { ok, output, failures: text === '' ? {} : JSON.parse(text).failures };
+  return { ok, failures: text === '' ? {} : JSON.parse(text).failures };
 }
 
 /** Tests in virtual time. What fails here is wrong. */
@@ -122,6 +123,12 @@ async function machineTests(name, files, env = {}) {
   const again = Object.keys(first.failures);
   // A failure that names no file is one of the runner itself.
   if (again.length === 0 || again.some((file) => !existsSync(at(file)))) return false;
+  if (again.length > MOST_RERUNS) {
+    process.stdout.write(
+      `${name}: ${String(again.length)} files failed; more than ${String(MOST_RERUNS)} do not fail by chance\n`,
+    );
+    return false;
+  }
   const load = loadavg().map((value) => value.toFixed(1));
   let ok = true;
   for (const file of again) {
