@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const LIFETIME_MS = 60_000;
+/**
+ * Ends a tool that a failed test left behind. Longer than a whole file takes on a loaded machine: servers may serve all of its
+ * tests.
+ */
+const LIFETIME_MS = 300_000;
 /** A second for each try: a tool that gets no processor for half a second is none that has died. */
 const PATIENT = { VERBENA_MIN_ACK_TIMEOUT: '18' };
 /** For a tool whose peer does die. */
