@@ -44,10 +44,12 @@ function matchClass(glob: string, begin: number, letter: string): number {
   let isIn = false;
   let at = isNegated ? begin + 1 : begin;
   for (; at < glob.length && glob[at] !== ']'; at += 1) {
-    if (glob[at] === '\\' && at + 1 < glob.length) at += 1;
+    const isEscaped = glob[at] === '\\' && at + 1 < glob.length;
+    if (isEscaped) at += 1;
     const from = glob[at];
     let to = from;
-    if (glob[at + 1] === '-' && at + 2 < glob.length) {
+    // An escaped letter begins no range.
+    if (!isEscaped && glob[at + 1] === '-' && at + 2 < glob.length) {
       at += 2;
       to = glob[at];
     }
