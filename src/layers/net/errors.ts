@@ -83,3 +83,8 @@ export function failed(syscall: string, code: string, place?: Place, cause?: Err
 export function closed(): Error & { readonly code: string } {
   return coded(new Error('Socket is closed'), 'ERR_SOCKET_CLOSED');
 }
+
+/** A write after the peer has ended, and this end with it. */
+export function endedByPeer(): Error & { readonly code: string } {
+  return coded(new Error('This socket has been ended by the other party'), 'EPIPE');
+}

@@ -12,7 +12,7 @@ import {
 } from './arguments.js';
 import { connectTo } from './connecting.js';
 import { DelayedFailure, isRead } from './delayed-failure.js';
-import { closed, coded, failed, systemError } from './errors.js';
+import { closed, coded, endedByPeer, failed, systemError } from './errors.js';
 import { type Chunk, gathered } from './gathering.js';
 import { IdleTimer } from './idle-timer.js';
 import { Incoming } from './incoming.js';
@@ -28,6 +28,7 @@ import {
   type SocketReadyState,
 } from './socket-options.js';
 import { rsockets } from './rsockets.js';
+import { isTlsHandshake } from './tls-handshake.js';
 import type { Transport } from './transport.js';
 
 type Done = (error?: Error | null) => void;
@@ -51,6 +52,7 @@ export class Socket extends Duplex {
   readonly #onClosed: (() => void) | undefined;
   readonly #incoming: Incoming;
   readonly #hasOnRead: boolean;
+  readonly #isHalfOpen: boolean;
   readonly #outgoing = new Outgoing((error) => {
     this.#failure.set(error);
     this.#pulling.queue();
@@ -96,6 +98,7 @@ export class Socket extends Duplex {
     });
     const { transport = rsockets, onClosed, pauseOnCreate = false }: SocketOptions & InnerOptions = options;
     const onread = onreadOf({ ...options });
+    this.#isHalfOpen = this.allowHalfOpen;
     this.#transport = transport;
     this.#onClosed = onClosed;
     this.#hasOnRead = onread !== undefined;
@@ -283,20 +286,18 @@ export class Socket extends Duplex {
   }
 
   override write(chunk: unknown, encodingOrDone?: BufferEncoding | Done, done?: Done): boolean {
-    if (!this.#hasPeerEnded || this.allowHalfOpen || !this.writableEnded) {
+    // TLS ends the socket when it has written everything. Until then the peer's end must not.
+    if (this.bytesWritten === 0 && this.writableCorked > 0 && isTlsHandshake(chunk)) this.allowHalfOpen = true;
+    if (!this.#hasPeerEnded || this.#isHalfOpen || !this.writableEnded) {
       if (typeof encodingOrDone !== 'string') return super.write(chunk, encodingOrDone ?? done);
       return super.write(chunk, encodingOrDone, done);
     }
     const told = typeof encodingOrDone === 'function' ? encodingOrDone : done;
     // TLS writes past the stream, whose end it does not know of. Its writes are corked.
-    if (this.writableCorked > 0 && this.#outgoing.takeLastWord()) {
-      if (told !== undefined) process.nextTick(told, null);
-      return true;
-    }
-    const error = coded(new Error('This socket has been ended by the other party'), 'EPIPE');
+    const error = this.writableCorked > 0 && this.#outgoing.takeLastWord() ? null : endedByPeer();
     if (told !== undefined) process.nextTick(told, error);
-    this.destroy(error);
-    return false;
+    if (error !== null) this.destroy(error);
+    return error === null;
   }
 
   /** @internal */
@@ -394,6 +395,7 @@ export class Socket extends Duplex {
     // Node's streams have it, its declarations do not.
     (this as unknown as { _undestroy(): void })._undestroy();
     this.#stream = undefined;
+    this.allowHalfOpen = this.#isHalfOpen;
     this.#failure.clear();
     this.#isLost = false;
     this.#isEndSeen = false;
