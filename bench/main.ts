@@ -12,7 +12,7 @@ import { AIMS, standingOf } from './report/aims.js';
 import { curvesOf, PLOTS } from './report/curves.js';
 import { flameSvg } from './report/flame.js';
 import { FLAMES } from './report/flames.js';
-import { plotSvg } from '../src/apps/cli/shared/plot.js';
+import { plotSvg } from '../src/cli/kit/plot.js';
 import { markdownOf } from './report/markdown.js';
 import type { Result } from './report/result.js';
 import { figureOf } from './report/statistics.js';

@@ -9,15 +9,15 @@ const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /** Entries that use little of what their imports import: the rest is left out, so that Node need not read it. */
-const SMALL = new Set(['apps/run/launcher/program-worker']);
+const SMALL = new Set(['run/launcher/program-worker']);
 
 /** The tools that `bin/verbena` starts. Each subcommand stays a separate file, loaded on demand. */
 const TOOLS = 'tools';
 /** Workers and child processes. The source finds them by their path in the compiler's output, so the bundle replaces that file. */
 const IN_PLACE = [
-  'machine/hosting/threads/thread-worker',
-  'apps/cli/transfer/receiver-process',
-  'apps/run/launcher/program-worker',
+  'node/hosting/threads/thread-worker',
+  'cli/transfer/receiver-process',
+  'run/launcher/program-worker',
 ];
 
 /** Packages and Node's own modules are not bundled. */
@@ -63,7 +63,7 @@ export async function bundle() {
   // Beside the last build, which stays in use until this one is whole.
   const [folder, fresh] = [join(dist, TOOLS), join(dist, `${TOOLS}-new`)];
   rmSync(fresh, { recursive: true, force: true });
-  await write('apps/cli/main', fresh, []);
+  await write('cli/main', fresh, []);
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
   for (const entry of IN_PLACE) {

@@ -16,7 +16,7 @@ import { isExternal, moduleUrls } from './bundle.mjs';
 /** By the name that comes after `verbena/`, the module below src, and the one for pages where there is one. */
 const FACES = {
   index: { node: 'index', browser: 'portable' },
-  sim: { node: 'sim', browser: 'api/sim/index' },
+  sim: { node: 'sim', browser: 'sim/index' },
   messages: { node: 'messages', browser: 'portable-messages' },
   rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
   net: { node: 'net' },

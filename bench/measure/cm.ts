@@ -1,5 +1,5 @@
 /** What connections cost: made and ended between two processes, and the memory that the connection manager keeps of them. */
-import type { HostKind } from '../../src/index.js';
+import type { HostKind } from '../../src/entry/index.js';
 import type { CmOrder } from '../peers/cm-peer.js';
 import { Peer } from './peer.js';
 

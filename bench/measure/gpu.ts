@@ -1,5 +1,5 @@
 /** What WRITEs reach whose memory is that of a GPU, and what its own calls do. */
-import { gpuDevices, GpuKind, gpuProblem } from '../../src/gpu.js';
+import { gpuDevices, GpuKind, gpuProblem } from '../../src/entry/gpu.js';
 import type { GpuOrder, GpuWay } from '../peers/gpu-peer.js';
 import type { Effort, Measurement } from './measurement.js';
 import { Peer } from './peer.js';

@@ -1,5 +1,5 @@
 /** What an open device takes of the processors while nobody uses it. */
-import type { HostKind } from '../../src/index.js';
+import type { HostKind } from '../../src/entry/index.js';
 import { Peer } from './peer.js';
 
 const NETWORK = `127.95.${process.pid % 256}`;

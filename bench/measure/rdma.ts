@@ -1,5 +1,5 @@
 /** What RDMA gives between two processes of this machine. */
-import type { HostKind } from '../../src/index.js';
+import type { HostKind } from '../../src/entry/index.js';
 import type { Order } from '../peers/rdma-peer.js';
 import type { Frame } from '../report/flame.js';
 import type { Effort, Measurement } from './measurement.js';

@@ -1,6 +1,6 @@
 /** Programs of perftest, in C by `verbena run` and our own of the same names. */
 import { fileURLToPath } from 'node:url';
-import { machineProblem } from '../../src/apps/run/launcher/check.js';
+import { machineProblem } from '../../src/run/launcher/check.js';
 import { freePort, outputOf, runTool, type Tool } from './tool.js';
 
 export const PERFTEST: Tool = { program: 'ib_send_lat', advice: 'apt-get install perftest ibverbs-providers' };

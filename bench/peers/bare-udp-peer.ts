@@ -1,7 +1,7 @@
 /** One of the two processes of `measure/bare-udp.ts`: `bare-udp-peer ROLE OWN-ADDRESS OTHER-ADDRESS`. */
 import { gidFromIp } from '../../src/device/ibta/index.js';
 import { createPath, ROCE_PORT } from '../../src/device/wire/index.js';
-import { UdpLink } from '../../src/machine/links/index.js';
+import { UdpLink } from '../../src/node/links/index.js';
 import {
   ANCILLARY_BYTES,
   MessageBlock,
@@ -10,7 +10,7 @@ import {
   sockaddrLength,
   UdpSocket,
   writeSockaddr,
-} from '../../src/machine/system/index.js';
+} from '../../src/node/system/index.js';
 import { measureRounds } from '../measure/latency.js';
 import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 

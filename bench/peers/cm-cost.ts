@@ -1,7 +1,7 @@
 /** What the connection manager keeps of a connection: `cm-cost COUNT` makes so many and reports, as a process of its own. */
 import { cmDeviceOf } from '../../src/api/provider/index.js';
-import { CmEventType, PortSpace, QpType } from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
+import { CmEventType, PortSpace, QpType } from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
 
 const CALL = 'cm-cost';
 const PORT = 7471;

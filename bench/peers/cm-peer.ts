@@ -1,7 +1,7 @@
 /** One of the two processes of `measure/cm.ts`: `cm-peer server|client inline|thread ADDRESS`, then orders. */
-import { CmTimeRun } from '../../src/apps/cli/rdmacm/cmtime/run.js';
-import { CmTimeServer } from '../../src/apps/cli/rdmacm/cmtime/server.js';
-import { openDevice } from '../../src/index.js';
+import { CmTimeRun } from '../../src/cli/rdmacm/cmtime/run.js';
+import { CmTimeServer } from '../../src/cli/rdmacm/cmtime/server.js';
+import { openDevice } from '../../src/entry/index.js';
 
 /** What a peer can be told to do. */
 export type CmOrder =

@@ -1,5 +1,5 @@
 /** One of the processes of `measure/designs.ts`: `designs-peer serve ADDRESS BYTES`, or `designs-peer ask ADDRESS BYTES DESIGN PLACES`, then orders. */
-import { connect, createStore, type KvClient, serve } from '../../src/kv.js';
+import { connect, createStore, type KvClient, serve } from '../../src/entry/kv.js';
 import { LatencyRecorder } from '../measure/latency.js';
 import { type Effort, measureLoops, type Measurement } from '../measure/measurement.js';
 import { KV_KEYS, kvKey } from './kv-keys.js';

@@ -16,7 +16,7 @@ import {
   SendFlags,
   WcStatus,
   wcStatusStr,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { measureRounds } from '../measure/latency.js';
 import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 

@@ -1,8 +1,8 @@
 /** Copies that a program has a GPU make, by the calls of its library. */
-import { driverOf } from '../../src/machine/gpu/kinds/index.js';
-import { BatchState, type GpuHandle, GpuKind, type GpuQueue, type GpuSession } from '../../src/machine/gpu/index.js';
-import { openLibrary } from '../../src/machine/gpu/kinds/library.js';
-import { NativeBlock } from '../../src/machine/system/index.js';
+import { driverOf } from '../../src/node/gpu/kinds/index.js';
+import { BatchState, type GpuHandle, GpuKind, type GpuQueue, type GpuSession } from '../../src/node/gpu/index.js';
+import { openLibrary } from '../../src/node/gpu/kinds/library.js';
+import { NativeBlock } from '../../src/node/system/index.js';
 import type { GpuWay } from './gpu-peer.js';
 
 /** Bytes that are copied over and over again. */

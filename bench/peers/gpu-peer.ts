@@ -1,6 +1,6 @@
 /** The process of `measure/gpu.ts`, which has two NICs and memory of a GPU: `gpu-peer NETWORK`, then orders. */
-import { type GpuBuffer, gpuDevices, openGpu } from '../../src/gpu.js';
-import { alloc } from '../../src/index.js';
+import { type GpuBuffer, gpuDevices, openGpu } from '../../src/entry/gpu.js';
+import { alloc } from '../../src/entry/index.js';
 import { type Effort, measure } from '../measure/measurement.js';
 import { Endpoint } from './endpoint.js';
 import { openOwnCopies } from './gpu-api.js';

@@ -1,7 +1,7 @@
 /** One of the two processes of `measure/http.ts`: `http-peer tcp|rdma ADDRESS [HOST PORT]`, then orders. With a peer it is the client. */
 import { once } from 'node:events';
 import { Agent as TcpAgent, createServer, get, type IncomingMessage } from 'node:http';
-import { Agent, attach } from '../../src/net.js';
+import { Agent, attach } from '../../src/entry/net.js';
 import type { Effort } from '../measure/measurement.js';
 
 /** What a peer can be told to do. */

@@ -1,7 +1,7 @@
 /**
  * One of the processes of `measure/kv.ts`: `kv-peer serve|gateway ADDRESS`, or `kv-peer ask ADDRESS HOST PORT`, then orders. A gateway has the store in its own process.
  */
-import { connect, createStore, type KvClient, serve, serveRedis } from '../../src/kv.js';
+import { connect, createStore, type KvClient, serve, serveRedis } from '../../src/entry/kv.js';
 import { LatencyRecorder } from '../measure/latency.js';
 import { type Effort, measureLoops, type Measurement } from '../measure/measurement.js';
 import { KV_KEYS, kvKey, VALUE_BYTES } from './kv-keys.js';

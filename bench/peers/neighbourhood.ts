@@ -2,9 +2,9 @@
  * A table that is read as FaRM's is (Dragojević, Narayanan, Castro and Hodson, NSDI 2014), for comparison: keys and values lie side by side in one table, and
  * a GET READs the neighbourhood of its key, of six slots, at once.
  */
-import { AccessFlags, alloc, type CmId, connect, type FullAddress, listen, type Qp } from '../../src/index.js';
-import { Engine, type Lease } from '../../src/layers/engine/index.js';
-import { SendList } from '../../src/layers/kv/transport/send-list.js';
+import { AccessFlags, alloc, type CmId, connect, type FullAddress, listen, type Qp } from '../../src/entry/index.js';
+import { Engine, type Lease } from '../../src/protocols/core/index.js';
+import { SendList } from '../../src/protocols/kv/transport/send-list.js';
 
 /** As the authors of HERD have it of FaRM. */
 const NEIGHBOURS = 6;

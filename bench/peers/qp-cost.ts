@@ -1,5 +1,5 @@
 /** What queue pairs cost: `qp-cost COUNT` makes so many and reports, as a process of its own. */
-import { openDevice, QpType } from '../../src/index.js';
+import { openDevice, QpType } from '../../src/entry/index.js';
 
 const count = Number(process.argv[2]);
 const context = openDevice({ host: 'inline', address: `127.92.${process.pid % 256}.3` });

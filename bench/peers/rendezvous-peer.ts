@@ -1,7 +1,7 @@
 /** The process of `measure/rendezvous.ts`, which sends messages of UCP from one NIC of its own to another: `rendezvous-peer NETWORK`, then orders. */
 import type { Effort } from '../measure/measurement.js';
-import { alloc, openDevice } from '../../src/index.js';
-import { type UcpEndpoint, type UcpListener, UcpWorker } from '../../src/ucp.js';
+import { alloc, openDevice } from '../../src/entry/index.js';
+import { type UcpEndpoint, type UcpListener, UcpWorker } from '../../src/entry/ucp.js';
 
 /** What it can be told to do. */
 export interface RendezvousOrder {

@@ -1,5 +1,5 @@
 /** One of the two processes of `measure/requests.ts`: `request-peer WAY ADDRESS [HOST:PORT]`, then orders. With a peer it is the client. */
-import { alloc } from '../../src/index.js';
+import { alloc } from '../../src/entry/index.js';
 import { percentile } from '../measure/latency.js';
 import type { Effort } from '../measure/measurement.js';
 import type { Answer } from '../measure/peer.js';

@@ -1,5 +1,5 @@
 /** One of the two processes of `measure/streams.ts`: `stream-peer ADDRESS [HOST PORT]`, then orders. With a peer it is the client. */
-import { connectStream, listenStreams, type StreamSocket } from '../../src/rsocket.js';
+import { connectStream, listenStreams, type StreamSocket } from '../../src/entry/rsocket.js';
 import { LatencyRecorder } from '../measure/latency.js';
 import type { EchoTask, Effort, Measurement } from '../measure/measurement.js';
 

@@ -18,7 +18,7 @@ import {
   WcFlags,
   WcStatus,
   wcStatusStr,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { LatencyRecorder } from '../measure/latency.js';
 import { type Effort, measure, type Measurement } from '../measure/measurement.js';
 

@@ -1,5 +1,5 @@
 /** The bench's results as curves: one for each thing that was measured at several sizes. */
-import { type Axis, type Curve, MESSAGE_SIZES, type Plot } from '../../src/apps/cli/shared/plot.js';
+import { type Axis, type Curve, MESSAGE_SIZES, type Plot } from '../../src/cli/kit/plot.js';
 
 /** What of a result is drawn. */
 export interface Drawable {

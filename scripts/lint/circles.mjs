@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** Whose imports may lead into no circle. */
-const FOLDERS = ['src/device', 'src/api', 'src/machine', 'src/layers', 'src/apps'];
+const FOLDERS = ['src/device', 'src/api', 'src/node', 'src/protocols', 'src'];
 
 const IMPORT = /^\s*(?:import|export)\b(?:[^;'"]*?\bfrom)?\s+['"](\.[^'"]+)['"]|\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/gm;
 

@@ -30,7 +30,7 @@ import {
   writeXrceth,
   xrcethOffset,
 } from '../../src/device/wire/index.js';
-import { hi32, lo32 } from '../nic/rings.js';
+import { hi32, lo32 } from '../../src/device/nic/test/rings.js';
 
 /** What an adversary writes wherever it may write. */
 export const FORGED = 0x22;

@@ -16,8 +16,8 @@ import {
   SrqType,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
-import { type SimulatedCluster, type Verdict } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { type SimulatedCluster, type Verdict } from '../../src/entry/sim.js';
 import type { Choices } from '../fuzz/random.js';
 import { type VictimMemory, EVERY_ACCESS } from './memory.js';
 import { FRIEND, VICTIM } from './addresses.js';

@@ -7,7 +7,7 @@ import {
   opcodeBits,
   opcodeHeaderBytes,
 } from '../../src/device/wire/index.js';
-import { CmEventType, QpState } from '../../src/index.js';
+import { CmEventType, QpState } from '../../src/entry/index.js';
 import { VictimMemory } from './memory.js';
 import { BACKLOG, FRIEND, VICTIM } from './addresses.js';
 import { Testbed } from './testbed.js';

@@ -1,4 +1,4 @@
-import { AccessFlags, alloc, type Mr, type Pd } from '../../src/index.js';
+import { AccessFlags, alloc, type Mr, type Pd } from '../../src/entry/index.js';
 import type { Choices } from '../fuzz/random.js';
 import { FORGED } from './forge.js';
 

@@ -1,7 +1,7 @@
 import { gidFromIp } from '../../src/device/ibta/index.js';
-import { Mtu, type QpBase, QpState, QpType } from '../../src/index.js';
+import { Mtu, type QpBase, QpState, QpType } from '../../src/entry/index.js';
 import type { Choices } from '../fuzz/random.js';
-import { ALL_ACCESS } from '../nic/rings.js';
+import { ALL_ACCESS } from '../../src/device/nic/test/rings.js';
 
 /** A queue pair of the victim's, and what its peer has to say to it. */
 export interface TargetQp<T extends QpBase = QpBase> {

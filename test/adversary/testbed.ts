@@ -1,7 +1,7 @@
-import type { Adapter } from '../../src/api/soft/adapter/adapter.js';
-import { SoftContext } from '../../src/api/soft/driver/context.js';
-import { SoftPd } from '../../src/api/soft/driver/domains/protection-domain.js';
-import { SimulatedHost } from '../../src/api/soft/simulated/simulated-host.js';
+import type { Adapter } from '../../src/device/adapter/adapter.js';
+import { SoftContext } from '../../src/providers/soft/driver/context.js';
+import { SoftPd } from '../../src/providers/soft/driver/domains/protection-domain.js';
+import { SimulatedHost } from '../../src/sim/cluster/simulated-host.js';
 import { PSN_MASK } from '../../src/device/ibta/index.js';
 import type { SimulatedPacket } from '../../src/device/link/simulated/index.js';
 import {
@@ -32,8 +32,8 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
 import type { Choices } from '../fuzz/random.js';
 import { Secrets } from './attacks/secrets.js';
 import { Conversations } from './conversations.js';

@@ -9,7 +9,7 @@ import { evaluateShares } from '../../bench/measure/shares.js';
 import { parseUcx } from '../../bench/measure/ucx.js';
 import { type Aim, AIMS, standingOf } from '../../bench/report/aims.js';
 import { curvesOf } from '../../bench/report/curves.js';
-import { MESSAGE_SIZES, plotSvg, ticksFor } from '../../src/apps/cli/shared/plot.js';
+import { MESSAGE_SIZES, plotSvg, ticksFor } from '../../src/cli/kit/plot.js';
 import { FULL, QUICK, sectionsOf } from '../../bench/sections/index.js';
 import { LINKS } from '../../bench/sections/section.js';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { simulate, type Sim, type SimHost, StalledError } from '../../src/api/sim/index.js';
+import { simulate, type Sim, type SimHost, StalledError } from '../../src/sim/index.js';
 import {
   alloc,
   connect,
@@ -12,7 +12,7 @@ import {
   SendFlags,
   VerbsError,
   WcStatus,
-} from '../../src/portable.js';
+} from '../../src/entry/portable.js';
 
 const PORT = 7174;
 
@@ -104,8 +104,8 @@ describe('a simulation in a page of a browser', () => {
   it('needs no shared memory, which pages have only when they are isolated from others', () => {
     const program = `
       delete globalThis.SharedArrayBuffer;
-      const { simulate } = await import(${JSON.stringify(new URL('../../src/api/sim/index.js', import.meta.url).href)});
-      const { alloc } = await import(${JSON.stringify(new URL('../../src/portable.js', import.meta.url).href)});
+      const { simulate } = await import(${JSON.stringify(new URL('../../src/sim/index.js', import.meta.url).href)});
+      const { alloc } = await import(${JSON.stringify(new URL('../../src/entry/portable.js', import.meta.url).href)});
       await simulate((sim) => {
         const { context } = sim.host('host');
         context.createCq({ cqe: 1, channel: context.createCompChannel() });

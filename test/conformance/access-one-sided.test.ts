@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, MwType, type RemoteMemory, WcStatus } from '../../src/index.js';
+import { AccessFlags, MwType, type RemoteMemory, WcStatus } from '../../src/entry/index.js';
 import { ONE_SIDED } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AsyncEvent, type Context, EventType, eventTypeStr, gidFromIp, PortState } from '../../src/index.js';
-import { administer } from '../../src/sim.js';
+import { type AsyncEvent, type Context, EventType, eventTypeStr, gidFromIp, PortState } from '../../src/entry/index.js';
+import { administer } from '../../src/entry/sim.js';
 import { conformance } from './provider.js';
 import { settle } from './sides.js';
 import { assertErrno, nextEvent, pendingEvents, useDevices } from './support.js';

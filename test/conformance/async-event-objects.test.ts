@@ -12,7 +12,7 @@ import {
   type SendWr,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { readOf, writeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { settle, Side, SidePair } from './sides.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Qp, QpState, SendFlags, WrOpcode } from '../../src/index.js';
+import { type Qp, QpState, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import {
   each,
   NO_ADDRESS,

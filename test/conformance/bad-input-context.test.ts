@@ -8,8 +8,8 @@ import {
   WcExFlags,
   WcFlags,
   type WorkCompletion,
-} from '../../src/index.js';
-import { administer } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { administer } from '../../src/entry/sim.js';
 import { each, NO_OBJECT, notUnsigned, others, refusals, type Row, untyped, type World } from './bad-input.js';
 import { conformance } from './provider.js';
 import { assertErrno, useDevices } from './support.js';

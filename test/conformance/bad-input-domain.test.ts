@@ -10,7 +10,7 @@ import {
   QpType,
   type SrqInitAttr,
   SrqType,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import {
   each,
   homeAddress,

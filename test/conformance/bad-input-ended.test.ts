@@ -9,7 +9,7 @@ import {
   SendFlags,
   type WorkCompletion,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { homeAddress, type Specimens, specimensOf, untyped } from './bad-input.js';
 import { conformance } from './provider.js';
 import { Belongings } from './sides.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ErrnoName, gidFromIp, type QpModifyAttr, QpState, type QpType } from '../../src/index.js';
+import { type ErrnoName, gidFromIp, type QpModifyAttr, QpState, type QpType } from '../../src/entry/index.js';
 import { notUnsigned, untyped } from './bad-input.js';
 import { conformance } from './provider.js';
 import { attributesOf, bringTo, type DomainType, type Letter, Workshop } from './qp-support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gidFromIp, PostError, QpState, QpType, type RecvWr, type Sge, WrOpcode } from '../../src/index.js';
+import { gidFromIp, PostError, QpState, QpType, type RecvWr, type Sge, WrOpcode } from '../../src/entry/index.js';
 import { each, NO_ADDRESS, notUnsigned, refusals, type Row, untyped, type World } from './bad-input.js';
 import { conformance } from './provider.js';
 import { bringTo, Workshop } from './qp-support.js';

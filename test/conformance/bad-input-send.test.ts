@@ -8,7 +8,7 @@ import {
   type SendWr,
   type WrOpcode as Opcode,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import {
   each,
   NO_ADDRESS,

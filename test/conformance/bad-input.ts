@@ -20,7 +20,7 @@ import {
   type Td,
   WrOpcode,
   type Xrcd,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { bind, wholeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { Belongings } from './sides.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Mr, QpType, WcFlags, WcOpcode, WrOpcode } from '../../src/index.js';
+import { alloc, type Mr, QpType, WcFlags, WcOpcode, WrOpcode } from '../../src/entry/index.js';
 import { ONE_SIDED, PAGE, pingPong } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

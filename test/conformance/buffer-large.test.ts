@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, alloc, type Mr, Mtu, type SendWr, WrOpcode } from '../../src/index.js';
+import { AccessFlags, alloc, type Mr, Mtu, type SendWr, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { ALL_ACCESS, assertSuccess, type End, Pair, pattern, perform, pollOne, useDevices } from './support.js';
 

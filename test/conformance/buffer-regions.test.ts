@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Mr, type SendWr, type Sge, WcStatus, WrOpcode } from '../../src/index.js';
+import { alloc, type Mr, type SendWr, type Sge, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { ONE_SIDED, PAGE } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Mr, type RemoteMemory, WcStatus } from '../../src/index.js';
+import { alloc, type Mr, type RemoteMemory, WcStatus } from '../../src/entry/index.js';
 import { bind, ONE_SIDED, openWindow, PAGE, pieceOf, windowOf, WINDOW_TYPES } from './memory-support.js';
 import { conformance } from './provider.js';
 import { ALL_ACCESS, assertStatus, assertSuccess, Pair, perform, useDevices } from './support.js';

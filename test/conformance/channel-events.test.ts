@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, type Context, incRkey, MwType, SendFlags, type SendWr, WrOpcode } from '../../src/index.js';
+import { AccessFlags, type Context, incRkey, MwType, SendFlags, type SendWr, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertNoEvent, Belongings, SidePair, takeEvent } from './sides.js';
 import { assertSuccess, BOGUS_KEY, pollOne, remoteOf, useDevices } from './support.js';

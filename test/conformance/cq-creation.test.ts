@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CreateCqAttrFlags, WcExFlags } from '../../src/index.js';
+import { CreateCqAttrFlags, WcExFlags } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { CQ_KINDS } from './sides.js';
 import { assertErrno, useDevices } from './support.js';

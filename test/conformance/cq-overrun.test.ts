@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CreateCqAttrFlags, EventType, QpState, SendFlags, WrOpcode } from '../../src/index.js';
+import { CreateCqAttrFlags, EventType, QpState, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Belongings, CQ_KINDS, countUp, idsByQp, SidePair, type SideOptions } from './sides.js';
 import {

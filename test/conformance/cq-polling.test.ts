@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Cq, type CqInitAttr, SendFlags, WcExFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { type Cq, type CqInitAttr, SendFlags, WcExFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Belongings, countUp, idsByQp, SidePair } from './sides.js';
 import { assertErrno, assertStatus, BOGUS_KEY, pattern, pollOne, remoteOf, useDevices, waitUntil } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Context, QpType, SendFlags, WrOpcode } from '../../src/index.js';
+import { type Context, QpType, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { countUp, idsByQp, Side, SidePair, sideHandle } from './sides.js';
 import { assertEmpty, assertErrno, assertSuccess, bringUp, pollUntil, QKEY, remoteOf, useDevices } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Context, type Cq, SendFlags, WrOpcode } from '../../src/index.js';
+import { type Context, type Cq, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Belongings, countUp, idsByQp, SidePair } from './sides.js';
 import { assertEmpty, assertSuccess, pollUntil, remoteOf, useDevices } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SendFlags, WcExFlags, WrOpcode } from '../../src/index.js';
+import { SendFlags, WcExFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { SidePair } from './sides.js';
 import { assertSuccess, pollOne, useDevices, waitUntil } from './support.js';

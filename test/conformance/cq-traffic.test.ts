@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Cq, QpType, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { type Cq, QpType, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { type Side, sideHandle, SidePair, takeEvent } from './sides.js';
 import { assertSuccess, pattern, QKEY, useDevices, waitUntil } from './support.js';

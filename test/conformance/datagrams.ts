@@ -9,7 +9,7 @@ import {
   WcOpcode,
   type WorkCompletion,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { settle, Side, sideHandle } from './sides.js';
 import { assertEmpty, assertSuccess, bringUp, pattern, pollOne, QKEY } from './support.js';
 

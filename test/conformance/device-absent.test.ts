@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeviceCapFlags, QpType, SrqType } from '../../src/index.js';
+import { DeviceCapFlags, QpType, SrqType } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Side } from './sides.js';
 import { assertErrno, useDevices } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Context, type DeviceAttr, MwType, QpType, WcExFlags } from '../../src/index.js';
+import { alloc, type Context, type DeviceAttr, MwType, QpType, WcExFlags } from '../../src/entry/index.js';
 import { conformance, ON_A_MACHINE, type Provider, providers } from './provider.js';
 import { assertErrno, LOCAL_ONLY } from './support.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Context, getDeviceList, QpType } from '../../src/index.js';
+import { alloc, type Context, getDeviceList, QpType } from '../../src/entry/index.js';
 import { conformance, ON_A_MACHINE } from './provider.js';
 import { assertErrno, useDevices } from './support.js';
 import { useThreads } from './threads.js';

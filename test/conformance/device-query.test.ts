@@ -9,8 +9,8 @@ import {
   Mtu,
   portSpeed,
   PortState,
-} from '../../src/index.js';
-import { administer } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { administer } from '../../src/entry/sim.js';
 import { conformance } from './provider.js';
 import { assertErrno, pendingEvents, useDevices } from './support.js';
 

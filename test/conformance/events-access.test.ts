@@ -9,7 +9,7 @@ import {
   type Sge,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { settle } from './sides.js';
 import {

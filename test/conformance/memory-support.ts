@@ -19,7 +19,7 @@ import {
   wcStatusStr,
   type WorkCompletion,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import {
   ALL_ACCESS,
   assertStatus,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, alloc, type Mr, WcStatus, WrOpcode } from '../../src/index.js';
+import { AccessFlags, alloc, type Mr, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { ONE_SIDED, ONE_SIDED_REQUESTS, PAGE, pingPong } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

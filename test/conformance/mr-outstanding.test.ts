@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Mr, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
+import { type Mr, type SendWr, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { ONE_SIDED_REQUESTS, readOf, Stream, writeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { assertEmpty, assertStatus, Pair, perform, pollOne, remoteOf, useDevices } from './support.js';

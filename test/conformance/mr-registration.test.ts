@@ -8,7 +8,7 @@ import {
   type Pd,
   type RegistrableMemory,
   WcStatus,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { ONE_SIDED_REQUESTS, PAGE } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { AccessFlags, alloc, WcStatus } from '../../src/index.js';
+import { AccessFlags, alloc, WcStatus } from '../../src/entry/index.js';
 import {
   bind,
   ONE_SIDED_REQUESTS,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, incRkey, MwType, QpState, WcStatus } from '../../src/index.js';
+import { alloc, incRkey, MwType, QpState, WcStatus } from '../../src/entry/index.js';
 import {
   bind,
   bindOn,

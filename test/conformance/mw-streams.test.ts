@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { incRkey, type Mw, MwType, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { incRkey, type Mw, MwType, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { bindRequest, openWindow, readOf, Stream, wholeOf, WINDOW_TYPES } from './memory-support.js';
 import { conformance } from './provider.js';
 import { assertStatus, assertSuccess, Pair, perform, remoteOf, useDevices } from './support.js';

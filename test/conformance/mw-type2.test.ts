@@ -10,7 +10,7 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import {
   bind,
   bindOn,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { incRkey, MwType, QpType, WcStatus, WrOpcode } from '../../src/index.js';
+import { incRkey, MwType, QpType, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { bind, openWindow, WINDOW_TYPES, windowOf, wholeOf, writeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { assertStatus, assertSuccess, Pair, pattern, perform, pollOne, remoteOf, useDevices } from './support.js';

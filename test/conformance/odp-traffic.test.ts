@@ -12,7 +12,7 @@ import {
   SendFlags,
   SrqType,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { ONE_SIDED, pingPong, sendThrough, writeThrough } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

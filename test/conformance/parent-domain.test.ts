@@ -15,7 +15,7 @@ import {
   WcExFlags,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { GRH_BYTES, PAGE } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Context, MwType, type Pd, QpType } from '../../src/index.js';
+import { alloc, type Context, MwType, type Pd, QpType } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertErrno, useDevices } from './support.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, MwType, SendFlags, WcStatus } from '../../src/index.js';
+import { alloc, MwType, SendFlags, WcStatus } from '../../src/entry/index.js';
 import { bind, ONE_SIDED_REQUESTS, openWindow, windowOf, WINDOW_TYPES, wholeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { ALL_ACCESS, assertErrno, assertStatus, Pair, perform, remoteOf, useDevices } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState, QpType, type QpCap } from '../../src/index.js';
+import { QpState, QpType, type QpCap } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { bringTo, deviceFor, DOMAIN_TYPES, Workshop } from './qp-support.js';
 import { assertErrno, useDevices } from './support.js';

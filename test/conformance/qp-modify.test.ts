@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type QpBase, type QpModifyAttr, QpState, qpStateStr, QpType } from '../../src/index.js';
+import { type QpBase, type QpModifyAttr, QpState, qpStateStr, QpType } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   attributeOf,

@@ -11,7 +11,7 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { readOf, reconnect, Stream } from './memory-support.js';
 import { conformance } from './provider.js';
 import { bringTo, failSending, Workshop } from './qp-support.js';

@@ -13,8 +13,8 @@ import {
   VerbsError,
   WrOpcode,
   type XrcTargetQp,
-} from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
 import { Belongings } from './sides.js';
 import { handleTo, type End, pollOne, QKEY, toInit, toRtr, toRts, waitForState } from './support.js';
 

@@ -12,7 +12,7 @@ import {
   WcOpcode,
   WcStatus,
   type WorkCompletion,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   ALL_ACCESS,

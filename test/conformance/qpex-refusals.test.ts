@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpCreateSendOpsFlags, QpState, QpType } from '../../src/index.js';
+import { QpCreateSendOpsFlags, QpState, QpType } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertEmpty, assertErrno, End, handleTo, Pair, QKEY, toInit, useDevices } from './support.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpCreateSendOpsFlags, SendFlags, WcFlags, WcOpcode } from '../../src/index.js';
+import { QpCreateSendOpsFlags, SendFlags, WcFlags, WcOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertSuccess, type End, Pair, pattern, pollOne, readU64, remoteOf, useDevices, writeU64 } from './support.js';
 import { deliver, pingPong, SERVICES, Traffic, type Way } from './traffic.js';

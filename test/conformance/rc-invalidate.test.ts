@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MwType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { MwType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   assertStatus,

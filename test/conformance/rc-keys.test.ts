@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState, SendFlags, type SendWr, WcStatus, WrOpcode } from '../../src/index.js';
+import { QpState, SendFlags, type SendWr, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   assertEmpty,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Mtu, MwType, SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { Mtu, MwType, SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { PAGE, WINDOW_TYPES } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, SendFlags, WrOpcode } from '../../src/index.js';
+import { AccessFlags, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertSuccess, pattern, perform, remoteOf, useDevices } from './support.js';
 import { deliver, pingPong, SERVICES, Traffic } from './traffic.js';

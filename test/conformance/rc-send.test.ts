@@ -8,7 +8,7 @@ import {
   WcOpcode,
   type WorkCompletion,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   assertEmpty,

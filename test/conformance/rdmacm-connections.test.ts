@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CmEventType, CmOption, PrivateDataBytes, RejectReason, SendFlags } from '../../src/index.js';
+import { CmEventType, CmOption, PrivateDataBytes, RejectReason, SendFlags } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { BYTES, CmPair, deliver, PATIENCE_MS, ROUNDS, type Talker } from './rdmacm-support.js';
 import { assertSuccess, pattern, remoteOf, useDevices } from './support.js';

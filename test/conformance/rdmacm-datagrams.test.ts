@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddrInfo, CmEventType, PortSpace, RDMA_UDP_QKEY, SendFlags } from '../../src/index.js';
+import { type AddrInfo, CmEventType, PortSpace, RDMA_UDP_QKEY, SendFlags } from '../../src/entry/index.js';
 import { GRH_BYTES } from './datagrams.js';
 import { conformance } from './provider.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CmEventType, type CmId, QpState, WrOpcode } from '../../src/index.js';
+import { CmEventType, type CmId, QpState, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { BYTES, CmPair, ROUNDS } from './rdmacm-support.js';
 import { assertSuccess, End, pattern, perform, pollOne, useDevices } from './support.js';

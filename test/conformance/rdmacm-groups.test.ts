@@ -7,7 +7,7 @@ import {
   PortSpace,
   RDMA_UDP_QKEY,
   type UdParamReceived,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { loopbackGroup } from '../support/loopback.js';
 import { GRH_BYTES } from './datagrams.js';
 import { conformance } from './provider.js';

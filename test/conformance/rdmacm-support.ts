@@ -15,7 +15,7 @@ import {
   PortSpace,
   SendFlags,
   type UdParamReceived,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { GRH_BYTES } from './datagrams.js';
 import { assertSuccess, pattern } from './support.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { CmEventType, createEp, getAddrInfo } from '../../src/index.js';
+import { CmEventType, createEp, getAddrInfo } from '../../src/entry/index.js';
 import type { Report } from './programs/rdmacm-listener.js';
 import { conformance, ON_A_MACHINE } from './provider.js';
 import { assertArrived, postForMessage, ROUNDS, sendMessage, Talker } from './rdmacm-support.js';

@@ -15,7 +15,7 @@ import {
   type Srq,
   WcExFlags,
   type WorkCompletion,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { ALL_ACCESS, bringUp, type PathOptions, targetOf } from './support.js';
 
 const { WITH_QP_NUM, WITH_COMPLETION_TIMESTAMP, WITH_COMPLETION_TIMESTAMP_WALLCLOCK } = WcExFlags;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { Multiplex, send } from './multiplex.js';
 import { conformance } from './provider.js';
 import { Belongings, countUp, idsByQp } from './sides.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventType } from '../../src/index.js';
+import { EventType } from '../../src/entry/index.js';
 import { Multiplex, send } from './multiplex.js';
 import { conformance } from './provider.js';
 import { settle } from './sides.js';

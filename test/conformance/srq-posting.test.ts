@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Context, type Mr, PostError, type RecvWr, type Srq } from '../../src/index.js';
+import { alloc, type Context, type Mr, PostError, type RecvWr, type Srq } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Belongings } from './sides.js';
 import { LOCAL_ONLY, useDevices } from './support.js';

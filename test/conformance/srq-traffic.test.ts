@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, EventType, QpState, QpType, WcOpcode, WcStatus } from '../../src/index.js';
+import { alloc, EventType, QpState, QpType, WcOpcode, WcStatus } from '../../src/entry/index.js';
 import { Multiplex, send } from './multiplex.js';
 import { conformance } from './provider.js';
 import { Belongings, settle, Side } from './sides.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState, QpType, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../src/index.js';
-import { administer, SimulatedCluster } from '../../src/sim.js';
+import { QpState, QpType, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../src/entry/index.js';
+import { administer, SimulatedCluster } from '../../src/entry/sim.js';
 import { conformance } from './provider.js';
 import { assertOutcome } from './status-support.js';
 import { bringUp, End, pollUntil, targetOf } from './support.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QpState, QpType, Syndrome, WcFlags, WcStatus, WrOpcode } from '../../src/index.js';
+import { QpState, QpType, Syndrome, WcFlags, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { writeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { assertOutcome, hex } from './status-support.js';

@@ -13,7 +13,7 @@ import {
   WcOpcode,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { bind, readOf, strangeRegion, windowOf, wholeOf, writeOf } from './memory-support.js';
 import { conformance } from './provider.js';
 import { ACK_AETH, HandPeer } from './status-hand-peer.js';

@@ -1,6 +1,6 @@
 /** What tests of completion statuses have in common; by the public API alone. */
 import assert from 'node:assert/strict';
-import { type Context, type Syndrome, syndromeStr, type WcStatus, type WorkCompletion } from '../../src/index.js';
+import { type Context, type Syndrome, syndromeStr, type WcStatus, type WorkCompletion } from '../../src/entry/index.js';
 import { assertStatus } from './support.js';
 
 export const hex = (value: number | bigint): string => `0x${value.toString(16)}`;

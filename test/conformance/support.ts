@@ -25,7 +25,7 @@ import {
   VerbsError,
   WcStatus,
   type WorkCompletion,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import type { Provider } from './provider.js';
 
 export const LOCAL_ONLY = AccessFlags.LOCAL_WRITE;

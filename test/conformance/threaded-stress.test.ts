@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SendFlags, WrOpcode } from '../../src/index.js';
+import { SendFlags, WrOpcode } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertEmpty, assertSuccess, bringUp, End, pattern, pollUntil, remoteOf, useDevices } from './support.js';
 

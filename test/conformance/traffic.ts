@@ -9,7 +9,7 @@ import {
   type RecvWr,
   type WorkCompletion,
   type XrcDestination,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { assertSuccess, type End, handleTo, Pair, type PairOptions, pattern, pollOne, QKEY } from './support.js';
 import { XrcPair } from './xrc.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PortState } from '../../src/index.js';
+import { PortState } from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { assertErrno, useDevices } from './support.js';
 

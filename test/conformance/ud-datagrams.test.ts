@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseGrh, QpState, SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { parseGrh, QpState, SendFlags, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { Datagrams, GRH_BYTES, longest } from './datagrams.js';
 import { conformance } from './provider.js';
 import {

@@ -11,7 +11,7 @@ import {
   type SendWr,
   WcStatus,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { Datagrams } from './datagrams.js';
 import { conformance } from './provider.js';
 import { Side, sideHandle } from './sides.js';

@@ -1,5 +1,5 @@
 /** Memory windows as peers name them. */
-import { AccessFlags, type Mw, type MwType, type RemoteMemory } from '../../src/index.js';
+import { AccessFlags, type Mw, type MwType, type RemoteMemory } from '../../src/entry/index.js';
 import { bind, openWindow, wholeOf } from './memory-support.js';
 import { assertSuccess, type End, REMOTE_ACCESS } from './support.js';
 

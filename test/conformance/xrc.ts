@@ -11,7 +11,7 @@ import {
   type XrcDestination,
   type Xrcd,
   type XrcTargetQp,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { ALL_ACCESS, bringUp, End, type EndOptions, type PathOptions } from './support.js';
 
 /** What takes: a domain, a queue pair in it, and a shared receive queue with a completion queue of its own. */

@@ -28,7 +28,7 @@ import {
   writeXrceth,
   xrcethOffset,
 } from '../../src/device/wire/index.js';
-import { hi32, lo32 } from '../nic/rings.js';
+import { hi32, lo32 } from '../../src/device/nic/test/rings.js';
 import type { FuzzMemory } from './memory.js';
 import type { Choices } from './random.js';
 import type { ListeningSink } from './sink.js';

@@ -2,8 +2,8 @@ import { EventType, gidFromIp, Mtu, mtuBytes, nameOf, QpState, QpType } from '..
 import { Nic, type NicAsyncEvent } from '../../src/device/nic/index.js';
 import { completionQueueShape, doorbellPageShape, recvQueueShape } from '../../src/device/nic/rings/layout.js';
 import { crc32, opcodeName } from '../../src/device/wire/index.js';
-import { ahAttrTo } from '../nic/qp.js';
-import { Doorbell, DriverCq, DriverQueue } from '../nic/rings.js';
+import { ahAttrTo } from '../../src/device/nic/test/qp.js';
+import { Doorbell, DriverCq, DriverQueue } from '../../src/device/nic/test/rings.js';
 import { Attack } from './attack.js';
 import { FuzzMemory } from './memory.js';
 import { isAllowedMove, isEntitled, mayTouchMemory } from './oracle.js';

@@ -1,6 +1,6 @@
 import { AccessFlags, MwType } from '../../src/device/ibta/index.js';
 import type { Nic } from '../../src/device/nic/index.js';
-import { hi32, lo32 } from '../nic/rings.js';
+import { hi32, lo32 } from '../../src/device/nic/test/rings.js';
 import type { Choices } from './random.js';
 import { CANARY, SECRET } from './sink.js';
 

@@ -1,8 +1,8 @@
 import { Mtu, type QpAttr, QpState, QpType, WrOpcode } from '../../src/device/ibta/index.js';
 import type { Nic } from '../../src/device/nic/index.js';
 import { completionQueueShape, recvQueueShape, sendQueueShape, WorkQueue } from '../../src/device/nic/rings/layout.js';
-import { ahAttrTo } from '../nic/qp.js';
-import { type Doorbell, DriverCq, DriverQueue } from '../nic/rings.js';
+import { ahAttrTo } from '../../src/device/nic/test/qp.js';
+import { type Doorbell, DriverCq, DriverQueue } from '../../src/device/nic/test/rings.js';
 import type { FuzzMemory, FuzzRegion } from './memory.js';
 import type { Choices } from './random.js';
 import type { ListeningSink } from './sink.js';

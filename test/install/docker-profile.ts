@@ -3,8 +3,8 @@
  * and io_uring, which it denies since version 25), as a filter: the calls that it leaves out, and the arguments that it refuses.
  * It lets process_vm_readv(2) and process_vm_writev(2) pass on Linux 4.8 and newer. x86-64 only.
  */
-import { BpfProgram } from '../../src/machine/system/seccomp/bpf.js';
-import { SeccompData, Verdict } from '../../src/machine/system/seccomp/seccomp.js';
+import { BpfProgram } from '../../src/node/system/seccomp/bpf.js';
+import { SeccompData, Verdict } from '../../src/node/system/seccomp/seccomp.js';
 
 const AUDIT_ARCH_X86_64 = 0xc000003e;
 const [EPERM, ENOSYS] = [1, 38];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { without } from '../run/support.js';
+import { without } from '../../src/run/test/support.js';
 import { loopback } from '../support/loopback.js';
 import { freePort } from '../support/ports.js';
 

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { namespaceProblem } from '../links/namespace.js';
+import { namespaceProblem } from '../../src/node/links/test/namespace.js';
 import { loopback } from '../support/loopback.js';
 import { type Installation, installed } from './installation.js';
 import { type Machine, MACHINES, RESTRICTED, type Way } from './machines.js';

@@ -102,8 +102,8 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     seeds: 40,
     replay: () => 'npm run sim -- --cm-faults 1',
     load: async () => {
-      const { rows } = await import('../sim/cm/conversations.js');
-      const { explore, SINGLE } = await import('../sim/cm/explore.js');
+      const { rows } = await import('../../src/api/rdmacm/test/sim/conversations.js');
+      const { explore, SINGLE } = await import('../../src/api/rdmacm/test/sim/explore.js');
       return (seed) => {
         if (seed <= rows.length) explore(rows[seed - 1], SINGLE);
       };
@@ -113,7 +113,7 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     seeds: 3,
     replay: () => 'npm test -- cm/floods',
     load: async () => {
-      const { playFlood, waves } = await import('../cm/support/floods.js');
+      const { playFlood, waves } = await import('../../src/device/cm/test/support/floods.js');
       return (seed) => playFlood(Object.values(waves), seed);
     },
   },
@@ -129,7 +129,7 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
     seeds: 10,
     replay: (seed) => `npm run fuzz:run -- --seed ${seed} --commands ${FUZZ_COMMANDS}`,
     load: async () => {
-      const { CommandFuzz } = await import('../run/fuzz/fuzz.js');
+      const { CommandFuzz } = await import('../../src/run/test/fuzz/fuzz.js');
       return (seed) => {
         const fuzz = new CommandFuzz(seed);
         fuzz.run(FUZZ_COMMANDS);

@@ -15,8 +15,8 @@ import {
   QpType,
   WcStatus,
   type WorkCompletion,
-} from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
+} from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
 import { pollCompletions, postReceives, postSends, registerMemory } from './fragments/course.js';
 import { connectQueuePair, createQueuePair, describeSelf, writeToPeer } from './fragments/labs.js';
 import {

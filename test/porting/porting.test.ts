@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import * as verbena from '../../src/index.js';
-import { type Context, type Qp, QpType, VerbsError } from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
-import * as rsocket from '../../src/rsocket.js';
+import * as verbena from '../../src/entry/index.js';
+import { type Context, type Qp, QpType, VerbsError } from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
+import * as rsocket from '../../src/entry/rsocket.js';
 import { areas, rsocketAreas } from './areas/index.js';
 import { DOCUMENT, portingDocument } from './document.js';
 import { loadFace } from './face.js';

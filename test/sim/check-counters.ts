@@ -1,4 +1,4 @@
-import type { TestHost } from '../nic/host.js';
+import type { TestHost } from '../../src/device/nic/test/host.js';
 import { checkLaws, completionLaws, packetLaws } from './counter-laws.js';
 import type { PacketBook } from './packet-book.js';
 import type { Actor, Program } from './program.js';

@@ -1,5 +1,5 @@
 import { EventType, QpState } from '../../src/device/ibta/index.js';
-import type { TestHost } from '../nic/host.js';
+import type { TestHost } from '../../src/device/nic/test/host.js';
 import type { Connection, HostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import type { Program } from './program.js';

@@ -1,6 +1,6 @@
 import { check } from './failure.js';
 import type { Message } from './message.js';
-import type { Completion } from '../nic/rings.js';
+import type { Completion } from '../../src/device/nic/test/rings.js';
 
 const FIELDS = ['opcode', 'byteLen', 'wcFlags'] as const;
 

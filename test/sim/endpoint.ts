@@ -1,8 +1,8 @@
 import { AccessFlags } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestHost, TestMr } from '../nic/host.js';
-import type { TestQp } from '../nic/qp.js';
-import { ALL_ACCESS, type DriverChannel, type DriverCq, type ReceiveRequest } from '../nic/rings.js';
+import type { TestHost, TestMr } from '../../src/device/nic/test/host.js';
+import type { TestQp } from '../../src/device/nic/test/qp.js';
+import { ALL_ACCESS, type DriverChannel, type DriverCq, type ReceiveRequest } from '../../src/device/nic/test/rings.js';
 import { ReceivePool } from './receive-pool.js';
 import type { ConnectionPlan, FlowPlan, Scenario } from './scenario.js';
 import { makeSharedPool, type SharedPool } from './shared-pools.js';

@@ -1,7 +1,7 @@
 import { ackTimeoutUs, QpState, rnrTimerUs, WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import { statusName } from '../nic/pair.js';
-import type { Completion } from '../nic/rings.js';
+import { statusName } from '../../src/device/nic/test/pair.js';
+import type { Completion } from '../../src/device/nic/test/rings.js';
 import type { Connection, Endpoint } from './endpoint.js';
 import { check } from './failure.js';
 import { gives, isPossibleRead, type Operation } from './operation.js';

@@ -2,25 +2,25 @@ import { WcStatus } from '../../src/device/ibta/index.js';
 import { runLiesSeed } from '../fuzz/rsocket/run.js';
 import { runWalkSeed } from '../walk/run.js';
 import { planWalk } from '../walk/steps.js';
-import { describePlan, planCm } from './cm/plan.js';
-import { runCmSeed } from './cm/run.js';
+import { describePlan, planCm } from '../../src/api/rdmacm/test/sim/plan.js';
+import { runCmSeed } from '../../src/api/rdmacm/test/sim/run.js';
 import { describeDeviceMemory, planDeviceMemory } from './device-memory/plan.js';
 import { runDeviceMemorySeed } from './device-memory/run.js';
 import { type Figures, type Game, readable } from './game.js';
-import { describeKv, planKv } from './kv/plan.js';
-import { runKvSeed } from './kv/run.js';
-import { describeMessages, planMessages } from './messages/plan.js';
-import { runMessagesSeed } from './messages/run.js';
-import { describeRsocket, planRsocket } from './rsocket/plan.js';
-import { runRsocketSeed } from './rsocket/run.js';
+import { describeKv, planKv } from '../../src/protocols/kv/test/sim/plan.js';
+import { runKvSeed } from '../../src/protocols/kv/test/sim/run.js';
+import { describeMessages, planMessages } from '../../src/protocols/messages/test/sim/plan.js';
+import { runMessagesSeed } from '../../src/protocols/messages/test/sim/run.js';
+import { describeRsocket, planRsocket } from '../../src/protocols/rsocket/test/sim/plan.js';
+import { runRsocketSeed } from '../../src/protocols/rsocket/test/sim/run.js';
 import { runSeed } from './run.js';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
-import { describeUcp, planUcp } from './ucp/plan.js';
-import { runUcpSeed } from './ucp/run.js';
-import { describeXio, planXio } from './xio/plan.js';
-import { runXioSeed } from './xio/run.js';
+import { describeUcp, planUcp } from '../../src/protocols/ucp/test/sim/plan.js';
+import { runUcpSeed } from '../../src/protocols/ucp/test/sim/run.js';
+import { describeXio, planXio } from '../../src/protocols/xio/test/sim/plan.js';
+import { runXioSeed } from '../../src/protocols/xio/test/sim/run.js';
 
 /** A line for each transport that there was. */
 function transportLines(counts: Figures['counts']): string {

@@ -1,6 +1,6 @@
 import { EventType } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestHost, TestSrq } from '../nic/host.js';
+import type { TestHost, TestSrq } from '../../src/device/nic/test/host.js';
 import { check } from './failure.js';
 
 /** Arms the limit event of a shared receive queue again and again: it comes once, when a request is taken and too few are left. */

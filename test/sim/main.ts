@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { rows } from './cm/conversations.js';
-import { explore } from './cm/explore.js';
-import { FAULTS } from './cm/faults.js';
+import { rows } from '../../src/api/rdmacm/test/sim/conversations.js';
+import { explore } from '../../src/api/rdmacm/test/sim/explore.js';
+import { FAULTS } from '../../src/api/rdmacm/test/sim/faults.js';
 import { type Figures, type Game, NOTHING_YET, sumOf } from './game.js';
 import { type GameName, gameOf } from './games.js';
 import { type Digest, type Failure, type Played, playSeed, sumOfDigests } from './play.js';

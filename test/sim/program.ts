@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { Completion, DriverCq } from '../nic/rings.js';
+import type { Completion, DriverCq } from '../../src/device/nic/test/rings.js';
 import type { HostMemory } from './endpoint.js';
 import { check } from './failure.js';
 import type { Flow } from './flow.js';

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { Completion, DriverQueue, ReceiveRequest } from '../nic/rings.js';
+import type { Completion, DriverQueue, ReceiveRequest } from '../../src/device/nic/test/rings.js';
 import type { Connection } from './endpoint.js';
 import { check } from './failure.js';
 import type { LimitWatch } from './limit-watch.js';

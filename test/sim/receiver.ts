@@ -1,7 +1,7 @@
 import { type Gid, isIpv4Gid, WcStatus } from '../../src/device/ibta/index.js';
 import { GRH_BYTES } from '../../src/device/wire/index.js';
-import { statusName } from '../nic/pair.js';
-import type { Completion } from '../nic/rings.js';
+import { statusName } from '../../src/device/nic/test/pair.js';
+import type { Completion } from '../../src/device/nic/test/rings.js';
 import type { Deliveries } from './deliveries.js';
 import type { Endpoint } from './endpoint.js';
 import { check } from './failure.js';

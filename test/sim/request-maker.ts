@@ -1,8 +1,8 @@
 import { Mtu, mtuBytes, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import { ahAttrTo } from '../nic/qp.js';
-import type { SendRequest, Sge } from '../nic/rings.js';
-import { QKEY } from '../nic/ud.js';
+import { ahAttrTo } from '../../src/device/nic/test/qp.js';
+import type { SendRequest, Sge } from '../../src/device/nic/test/rings.js';
+import { QKEY } from '../../src/device/nic/test/ud.js';
 import type { Endpoint } from './endpoint.js';
 import { datagram, invalidateMessage, type Message, sendMessage, writeMessage } from './message.js';
 import type { Operation } from './operation.js';

@@ -1,10 +1,10 @@
 import { AccessFlags, QpState } from '../../src/device/ibta/index.js';
 import { SeededRandom, SimulatedNetwork } from '../../src/device/link/index.js';
 import { CommandError } from '../../src/device/nic/index.js';
-import { TestHost } from '../nic/host.js';
+import { TestHost } from '../../src/device/nic/test/host.js';
 import type { Manner } from '../support/foreign-memory.js';
-import { Captured } from '../nic/packets.js';
-import type { ConnectOptions } from '../nic/qp.js';
+import { Captured } from '../../src/device/nic/test/packets.js';
+import type { ConnectOptions } from '../../src/device/nic/test/qp.js';
 import { checkCounters } from './check-counters.js';
 import { checkWorld } from './check-world.js';
 import { type Disorder, ReliableDeliveries, UnreliableDeliveries } from './deliveries.js';

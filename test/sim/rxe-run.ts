@@ -1,10 +1,10 @@
 import { Mtu, mtuBytes, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import { SeededRandom } from '../../src/device/link/index.js';
-import { Captured } from '../nic/packets.js';
-import { pattern } from '../nic/pair.js';
-import type { TestQp } from '../nic/qp.js';
-import type { Completion, SendRequest } from '../nic/rings.js';
-import { RxeWorld } from '../nic/rxe.js';
+import { Captured } from '../../src/device/nic/test/packets.js';
+import { pattern } from '../../src/device/nic/test/pair.js';
+import type { TestQp } from '../../src/device/nic/test/qp.js';
+import type { Completion, SendRequest } from '../../src/device/nic/test/rings.js';
+import { RxeWorld } from '../../src/device/nic/test/rxe.js';
 import { check } from './failure.js';
 import type { Figures } from './game.js';
 

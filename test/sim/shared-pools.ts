@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestHost, TestSrq } from '../nic/host.js';
-import type { DriverChannel, DriverCq, ReceiveRequest } from '../nic/rings.js';
+import type { TestHost, TestSrq } from '../../src/device/nic/test/host.js';
+import type { DriverChannel, DriverCq, ReceiveRequest } from '../../src/device/nic/test/rings.js';
 import { LimitWatch } from './limit-watch.js';
 import { ReceivePool } from './receive-pool.js';
 import { Space } from './space.js';

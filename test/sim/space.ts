@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestMr } from '../nic/host.js';
-import type { Sge } from '../nic/rings.js';
+import type { TestMr } from '../../src/device/nic/test/host.js';
+import type { Sge } from '../../src/device/nic/test/rings.js';
 
 /** A stretch of a region, and the pieces of it that a request names. */
 export interface Stretch {

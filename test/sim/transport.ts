@@ -1,7 +1,7 @@
 import { AccessFlags, type QpAttr, QpState, QpType } from '../../src/device/ibta/index.js';
-import { type ConnectOptions, initAttr, type Peer, rtrAttr, rtsAttr } from '../nic/qp.js';
-import { ucRtrAttr } from '../nic/uc.js';
-import { HEADER_BYTES, QKEY } from '../nic/ud.js';
+import { type ConnectOptions, initAttr, type Peer, rtrAttr, rtsAttr } from '../../src/device/nic/test/qp.js';
+import { ucRtrAttr } from '../../src/device/nic/test/uc.js';
+import { HEADER_BYTES, QKEY } from '../../src/device/nic/test/ud.js';
 
 /** A type of queue pair, and whether it takes receive requests from a queue that it shares. */
 export type Transport = 'RC' | 'RC+SRQ' | 'XRC' | 'UC' | 'UC+SRQ' | 'UD' | 'UD+SRQ';

@@ -1,8 +1,8 @@
 import { MwType, WrOpcode } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestHost, TestMr } from '../nic/host.js';
-import type { SendRequest } from '../nic/rings.js';
-import { bindRequest, type TestMw, window } from '../nic/windows.js';
+import type { TestHost, TestMr } from '../../src/device/nic/test/host.js';
+import type { SendRequest } from '../../src/device/nic/test/rings.js';
+import { bindRequest, type TestMw, window } from '../../src/device/nic/test/windows.js';
 
 /** Windows that one end may have at a time. */
 const MAX_WINDOWS = 4;

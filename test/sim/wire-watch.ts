@@ -12,9 +12,9 @@ import {
   OpcodeBit,
   opcodeBits,
 } from '../../src/device/wire/index.js';
-import type { TestHost } from '../nic/host.js';
-import type { TestQp } from '../nic/qp.js';
-import { QKEY } from '../nic/ud.js';
+import type { TestHost } from '../../src/device/nic/test/host.js';
+import type { TestQp } from '../../src/device/nic/test/qp.js';
+import { QKEY } from '../../src/device/nic/test/ud.js';
 import { check } from './failure.js';
 import type { Flow } from './flow.js';
 import type { PacketKind } from './packet-book.js';

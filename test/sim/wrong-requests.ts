@@ -1,8 +1,8 @@
 import { AccessFlags, MwType, WcStatus, WrOpcode } from '../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../src/device/link/index.js';
-import type { TestHost, TestMr } from '../nic/host.js';
-import { hi32, lo32, type SendRequest, type Sge } from '../nic/rings.js';
-import { BINDABLE, bindRequest, incRkey, REMOTE_ALL, window } from '../nic/windows.js';
+import type { TestHost, TestMr } from '../../src/device/nic/test/host.js';
+import { hi32, lo32, type SendRequest, type Sge } from '../../src/device/nic/test/rings.js';
+import { BINDABLE, bindRequest, incRkey, REMOTE_ALL, window } from '../../src/device/nic/test/windows.js';
 import type { Endpoint } from './endpoint.js';
 import { permissions } from './transport.js';
 

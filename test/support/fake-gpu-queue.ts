@@ -6,9 +6,9 @@ import {
   type GpuHandle,
   type GpuQueue,
   type GpuStaging,
-} from '../../src/machine/gpu/index.js';
-import { asFailure } from '../../src/machine/gpu/driver/gpu-failure.js';
-import { COMPARE_PARTS } from '../../src/machine/gpu/driver/gpu-driver.js';
+} from '../../src/node/gpu/index.js';
+import { asFailure } from '../../src/node/gpu/driver/gpu-failure.js';
+import { COMPARE_PARTS } from '../../src/node/gpu/driver/gpu-driver.js';
 
 /** Virtual time, as a device has it. */
 export interface FakeClock {

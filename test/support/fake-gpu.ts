@@ -7,7 +7,7 @@ import {
   type GpuQueue,
   type GpuSession,
   type GpuStaging,
-} from '../../src/machine/gpu/index.js';
+} from '../../src/node/gpu/index.js';
 import {
   type FakeClock,
   type FakeCommand,

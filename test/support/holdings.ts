@@ -1,7 +1,7 @@
-import type { Adapter } from '../../src/api/soft/adapter/adapter.js';
-import { SoftContext } from '../../src/api/soft/driver/context.js';
-import { SimulatedHost } from '../../src/api/soft/simulated/simulated-host.js';
-import type { Context } from '../../src/index.js';
+import type { Adapter } from '../../src/device/adapter/adapter.js';
+import { SoftContext } from '../../src/providers/soft/driver/context.js';
+import { SimulatedHost } from '../../src/sim/cluster/simulated-host.js';
+import type { Context } from '../../src/entry/index.js';
 
 /** The adapter of a simulated device. */
 export function adapterOf(context: Context): Adapter {

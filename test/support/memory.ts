@@ -2,8 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { createContext, runInContext, runInNewContext } from 'node:vm';
 import { MessageChannel } from 'node:worker_threads';
-import { alloc, type RegistrableMemory } from '../../src/index.js';
-import { canNailDown } from '../../src/machine/system/index.js';
+import { alloc, type RegistrableMemory } from '../../src/entry/index.js';
+import { canNailDown } from '../../src/node/system/index.js';
 
 /** A `WebAssembly.Memory`. Node has it; its type declarations for Node leave it out. */
 export interface WasmMemory {

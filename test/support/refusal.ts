@@ -1,4 +1,4 @@
-import { VerbsError } from '../../src/index.js';
+import { VerbsError } from '../../src/entry/index.js';
 
 /** @returns how a call was refused, if it was */
 export function refusalOf(action: () => unknown): VerbsError | undefined {

@@ -1,4 +1,4 @@
-import { AccessFlags, MwType, SendFlags, WrOpcode } from '../../src/index.js';
+import { AccessFlags, MwType, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import type { Draft } from './post.js';
 import type { Binding, QpRecord, WindowRecord } from './things.js';
 import { SendRecord } from './things.js';

@@ -1,4 +1,4 @@
-import { nameOf, QpType, WcFlags, WcOpcode, WcStatus, type WorkCompletion, WrOpcode } from '../../src/index.js';
+import { nameOf, QpType, WcFlags, WcOpcode, WcStatus, type WorkCompletion, WrOpcode } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import type { Claims } from './claims.js';
 import { isFor } from './datagrams.js';

@@ -1,4 +1,4 @@
-import { nameOf, QpState, QpType } from '../../src/index.js';
+import { nameOf, QpState, QpType } from '../../src/entry/index.js';
 import { changeMembership, leaveAll } from './datagrams.js';
 import { peerOf, someHost, someQp, upHosts } from './choices.js';
 import {

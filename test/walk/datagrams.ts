@@ -1,4 +1,4 @@
-import { gidFromIp, QpType } from '../../src/index.js';
+import { gidFromIp, QpType } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import { upHosts } from './choices.js';
 import { isReceptive, type Surroundings } from './judge.js';

@@ -1,4 +1,4 @@
-import { nameOf, QpState, QpType } from '../../src/index.js';
+import { nameOf, QpState, QpType } from '../../src/entry/index.js';
 import { checkLaws, completionLaws, packetLaws } from '../sim/counter-laws.js';
 import { check } from '../sim/failure.js';
 import { holdingsOf } from '../support/holdings.js';

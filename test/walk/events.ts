@@ -1,4 +1,4 @@
-import { EventType, VerbsError } from '../../src/index.js';
+import { EventType, VerbsError } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import type { CqRecord, HostRecord, SrqRecord } from './things.js';
 import type { World } from './world.js';

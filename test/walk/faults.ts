@@ -1,4 +1,4 @@
-import type { LinkConditions } from '../../src/sim.js';
+import type { LinkConditions } from '../../src/entry/sim.js';
 import { someHost, upHosts } from './choices.js';
 import { makeHost } from './makers.js';
 import type { World } from './world.js';

@@ -1,4 +1,4 @@
-import { AccessFlags, type MwType, QpState, QpType, SendFlags, WrOpcode } from '../../src/index.js';
+import { AccessFlags, type MwType, QpState, QpType, SendFlags, WrOpcode } from '../../src/entry/index.js';
 import type { HostRecord, QpRecord } from './things.js';
 import type { World } from './world.js';
 

@@ -1,4 +1,4 @@
-import { AccessFlags, QpState, QpType, WrOpcode } from '../../src/index.js';
+import { AccessFlags, QpState, QpType, WrOpcode } from '../../src/entry/index.js';
 import { bindVerdict, invalidateVerdict, localPlaces, remoteVerdict } from './rights.js';
 import type { HostRecord, PdRecord, Place, QpRecord, RecvRecord, Remote, SendRecord, SrqRecord } from './things.js';
 

@@ -1,4 +1,4 @@
-import { QpType } from '../../src/index.js';
+import { QpType } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import { someHost } from './choices.js';
 import { isReceptive, isReliable, SENDS, TAKES, targetOf } from './judge.js';

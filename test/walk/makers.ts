@@ -8,7 +8,7 @@ import {
   SrqType,
   type QpModifyAttr,
   type QpType as QpTypeValue,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { holdingsOf } from '../support/holdings.js';
 import { Polled } from '../sim/polled.js';
 import { Arena } from './arena.js';

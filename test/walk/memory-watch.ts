@@ -1,4 +1,4 @@
-import { AccessFlags, QpState, QpType, type Sge, WrOpcode } from '../../src/index.js';
+import { AccessFlags, QpState, QpType, type Sge, WrOpcode } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import type { Change } from './arena.js';
 import { receiversOf } from './datagrams.js';

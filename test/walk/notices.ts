@@ -1,4 +1,4 @@
-import { nameOf, WcStatus, type WorkCompletion } from '../../src/index.js';
+import { nameOf, WcStatus, type WorkCompletion } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import { Completions, type Solicited } from './completions.js';
 import type { CqRecord, HostRecord } from './things.js';

@@ -1,4 +1,4 @@
-import { MwType, nameOf, QpState, QpType, WrOpcode } from '../../src/index.js';
+import { MwType, nameOf, QpState, QpType, WrOpcode } from '../../src/entry/index.js';
 import { someQp, upHosts } from './choices.js';
 import { receiversOf } from './datagrams.js';
 import { consider, hostAt, isAligned, isReliable, mayBeMalformed, mayEndPeer, TAKES, targetOf } from './judge.js';

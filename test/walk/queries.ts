@@ -1,5 +1,5 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import { QpType } from '../../src/index.js';
+import { QpType } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import { upHosts } from './choices.js';
 import { checkLimits } from './limits.js';

@@ -1,4 +1,4 @@
-import { QpType } from '../../src/index.js';
+import { QpType } from '../../src/entry/index.js';
 import { someHost, upHosts } from './choices.js';
 import { makePd } from './makers.js';
 import { postRecv, roomToReceive } from './receives.js';

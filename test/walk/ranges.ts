@@ -1,4 +1,4 @@
-import { AccessFlags, MwType, type Sge } from '../../src/index.js';
+import { AccessFlags, MwType, type Sge } from '../../src/entry/index.js';
 import { peerOf } from './choices.js';
 import { ALL, makeRegion } from './makers.js';
 import { invalidateVerdict, remoteVerdict } from './rights.js';

@@ -1,4 +1,4 @@
-import { AccessFlags, QpState, QpType } from '../../src/index.js';
+import { AccessFlags, QpState, QpType } from '../../src/entry/index.js';
 import { considerReceive } from './judge.js';
 import { LENGTHS, somePieces } from './ranges.js';
 import type { QpRecord, RecvRecord, SrqRecord } from './things.js';

@@ -1,4 +1,4 @@
-import { AccessFlags, MwType, type Sge } from '../../src/index.js';
+import { AccessFlags, MwType, type Sge } from '../../src/entry/index.js';
 import type { Binding, HostRecord, PdRecord, Place, QpRecord, RegionRecord, Remote, WindowRecord } from './things.js';
 
 /**

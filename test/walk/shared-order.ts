@@ -1,4 +1,4 @@
-import { nameOf, WcStatus } from '../../src/index.js';
+import { nameOf, WcStatus } from '../../src/entry/index.js';
 import { check } from '../sim/failure.js';
 import type { CqRecord, HostRecord, QpRecord, RecvRecord, SrqRecord } from './things.js';
 

@@ -1,4 +1,4 @@
-import { nameOf, QpState, QpType, WcOpcode, WcStatus, WrOpcode } from '../../src/index.js';
+import { nameOf, QpState, QpType, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
 import { isReliable, LOCALS, mayBeMalformed, mayEndPeer, SENDS, TAKES } from './judge.js';
 import type { QpRecord, RecvRecord, SendRecord } from './things.js';
 

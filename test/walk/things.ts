@@ -14,8 +14,8 @@ import type {
   Srq,
   Xrcd,
   XrcTargetQp,
-} from '../../src/index.js';
-import { type MwType, QpState, type QpType, type WrOpcode } from '../../src/index.js';
+} from '../../src/entry/index.js';
+import { type MwType, QpState, type QpType, type WrOpcode } from '../../src/entry/index.js';
 import type { HostPackets } from '../sim/packet-book.js';
 import type { Polled } from '../sim/polled.js';
 import type { Arena } from './arena.js';

@@ -8,7 +8,7 @@ import {
   type SendWr,
   type Sge,
   WrOpcode,
-} from '../../src/index.js';
+} from '../../src/entry/index.js';
 import { draftBind } from './binds.js';
 import { peerOf } from './choices.js';
 import { GROUP_QPN, someGroup } from './datagrams.js';

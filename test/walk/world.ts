@@ -1,8 +1,8 @@
 import { SeededRandom } from '../../src/device/link/index.js';
 import { PERFECT_CONDITIONS } from '../../src/device/link/simulated/conditions.js';
-import { nameOf, QpState, QpType, VerbsError, WcStatus, WrOpcode } from '../../src/index.js';
-import { SimulatedCluster } from '../../src/sim.js';
-import { Captured } from '../nic/packets.js';
+import { nameOf, QpState, QpType, VerbsError, WcStatus, WrOpcode } from '../../src/entry/index.js';
+import { SimulatedCluster } from '../../src/entry/sim.js';
+import { Captured } from '../../src/device/nic/test/packets.js';
 import { check } from '../sim/failure.js';
 import { PacketBook } from '../sim/packet-book.js';
 import { type Character, characterOf } from './character.js';

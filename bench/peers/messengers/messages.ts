@@ -1,4 +1,4 @@
-import { connect, listen, type MessageConnection } from '../../../src/layers/messages/index.js';
+import { connect, listen, type MessageConnection } from '../../../src/protocols/messages/index.js';
 import type { Messenger, Talker } from './messenger.js';
 
 function talkerOf(connection: MessageConnection): Talker {

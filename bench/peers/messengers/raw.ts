@@ -8,7 +8,7 @@ import {
   SendFlags,
   type Sge,
   WcStatus,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 import type { Messenger, Talker } from './messenger.js';
 
 /** The longest message, and how many of each direction there are at a time. */

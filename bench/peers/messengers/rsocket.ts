@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from '../../../src/net.js';
+import { connect, createServer, type Socket } from '../../../src/entry/net.js';
 import { Inbox, type Messenger, type Talker } from './messenger.js';
 
 /** A stream, as TCP: whoever receives is given what comes, in pieces as it comes. */

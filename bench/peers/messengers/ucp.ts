@@ -1,5 +1,5 @@
-import { openDevice } from '../../../src/index.js';
-import { type UcpEndpoint, UcpWorker } from '../../../src/ucp.js';
+import { openDevice } from '../../../src/entry/index.js';
+import { type UcpEndpoint, UcpWorker } from '../../../src/entry/ucp.js';
 import type { Messenger, Talker } from './messenger.js';
 
 const TO_SERVER = 1n;

@@ -1,4 +1,4 @@
-import { connect, listen, type XioSession } from '../../../src/xio.js';
+import { connect, listen, type XioSession } from '../../../src/entry/xio.js';
 import type { Messenger, Talker } from './messenger.js';
 
 function talkerOf(session: XioSession): Talker {

@@ -1,5 +1,5 @@
-import { alloc } from '../../../src/index.js';
-import { connect, listen, type Scheme, type XioParts, type XioRequestOptions } from '../../../src/xio.js';
+import { alloc } from '../../../src/entry/index.js';
+import { connect, listen, type Scheme, type XioParts, type XioRequestOptions } from '../../../src/entry/xio.js';
 import { MAX_BYTES, type RequestWay } from './requester.js';
 
 /** More than the requests have that are under way. */

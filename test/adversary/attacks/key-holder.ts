@@ -1,5 +1,5 @@
 import { Opcode } from '../../../src/device/wire/index.js';
-import type { Mr } from '../../../src/index.js';
+import type { Mr } from '../../../src/entry/index.js';
 import type { Goal } from '../judge.js';
 import type { Knowledge } from '../knowledge.js';
 import { ADVERSARY } from '../addresses.js';

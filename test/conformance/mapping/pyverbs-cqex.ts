@@ -1,4 +1,4 @@
-import { WcExFlags } from '../../../src/index.js';
+import { WcExFlags } from '../../../src/entry/index.js';
 import { type Mapping, testsOf } from './types.js';
 
 const extended = testsOf('cq-creation', 'extended completion queues');

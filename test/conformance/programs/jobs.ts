@@ -12,7 +12,7 @@ import {
   type SendWr,
   WcExFlags,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 import { ALL_ACCESS, assertSuccess, End, joinEnds, perform, pollOne, remoteOf } from '../support.js';
 
 /** Where a thread makes its objects. */

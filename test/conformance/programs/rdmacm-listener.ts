@@ -1,6 +1,6 @@
 /** A thread that listens by a synchronous identifier, says where, and answers the messages of one connection. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { createEp, getAddrInfo } from '../../../src/index.js';
+import { createEp, getAddrInfo } from '../../../src/entry/index.js';
 import { providerNamed } from '../provider.js';
 import { assertArrived, PATIENCE_MS, postForMessage, ROUNDS, sendMessage, Talker } from '../rdmacm-support.js';
 

@@ -1,8 +1,8 @@
 import type { SeededRandom } from '../../../src/device/link/index.js';
-import type { ConnectionData, Span } from '../../../src/layers/rsocket/wire/index.js';
-import type { Sim } from '../../../src/api/sim/index.js';
-import { randomBytes } from '../../sim/messages/random-bytes.js';
-import type { Claims, RawPeer } from '../../layers/rsocket/support/raw-peer.js';
+import type { ConnectionData, Span } from '../../../src/protocols/rsocket/wire/index.js';
+import type { Sim } from '../../../src/sim/index.js';
+import { randomBytes } from '../../../src/protocols/messages/test/sim/random-bytes.js';
+import type { Claims, RawPeer } from '../../../src/protocols/rsocket/test/support/raw-peer.js';
 
 /** Operations that there are, and that there are not. */
 const OPERATIONS = [0, 0, 0, 1, 2, 3, 4, 4, 4, 5, 6, 7, 7];

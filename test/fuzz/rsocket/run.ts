@@ -1,17 +1,17 @@
 import { SeededRandom } from '../../../src/device/link/index.js';
-import { Sim, type SimHost } from '../../../src/api/sim/index.js';
-import { VerbsError } from '../../../src/index.js';
+import { Sim, type SimHost } from '../../../src/sim/index.js';
+import { VerbsError } from '../../../src/entry/index.js';
 import {
   connectStream,
   listenStreams,
   type StreamListener,
   type RsocketStreamSocket,
-} from '../../../src/layers/rsocket/index.js';
-import { RawPeer } from '../../layers/rsocket/support/raw-peer.js';
-import { expectPattern, nextStream, Owner, pattern, PORT } from '../../layers/rsocket/support/streams.js';
+} from '../../../src/protocols/rsocket/index.js';
+import { RawPeer } from '../../../src/protocols/rsocket/test/support/raw-peer.js';
+import { expectPattern, nextStream, Owner, pattern, PORT } from '../../../src/protocols/rsocket/test/support/streams.js';
 import { check } from '../../sim/failure.js';
 import type { Figures } from '../../sim/game.js';
-import { checkNothingLeft } from '../../sim/rsocket/leftovers.js';
+import { checkNothingLeft } from '../../../src/protocols/rsocket/test/sim/leftovers.js';
 import { claimsOf, lie } from './liar.js';
 
 /** With what a stream may end whose peer lies, or is gone. */

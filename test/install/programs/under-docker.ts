@@ -1,7 +1,7 @@
 // Runs a command as in a container of Docker's, as far as seccomp goes: `node under-docker.js COMMAND ARGS`.
 import koffi from 'koffi';
-import { NativeBlock } from '../../../src/machine/system/memory/memory.js';
-import { requireNativeHost } from '../../../src/machine/system/native.js';
+import { NativeBlock } from '../../../src/node/system/memory/memory.js';
+import { requireNativeHost } from '../../../src/node/system/native.js';
 import { dockerProfile } from '../docker-profile.js';
 
 const PR_SET_NO_NEW_PRIVS = 38;

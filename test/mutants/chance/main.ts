@@ -20,7 +20,7 @@ usage: npm run mutants:chance -- [--sites N] [--seed S] [--jobs N] [--only TEXT]
   --list       prints the places, and runs nothing
   --json       prints the table as JSON
 
-Places lie below src, but for src/apps/cli, evenly by their number. First the folder of tests of the file's own room is run, then all
+Places lie below src, but for src/cli, evenly by their number. First the folder of tests of the file's own room is run, then all
 others; when all pass, the games of \`npm run mutants\` are played. A survivor so takes minutes. The exit status is 1 when
 something survives. Ctrl-C ends it with the table so far.`;
 

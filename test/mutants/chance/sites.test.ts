@@ -29,6 +29,6 @@ describe('the places that chance picks from', () => {
 
   it('lie in the source, but not in the command line', () => {
     const rooms = new Set(allSites().map(({ file }) => file.split('/').slice(1, 3).join('/')));
-    assert.ok(rooms.has('device/nic') && rooms.has('api/soft') && !rooms.has('apps/cli'));
+    assert.ok(rooms.has('device/nic') && rooms.has('providers/soft') && !rooms.has('cli'));
   });
 });

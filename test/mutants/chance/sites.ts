@@ -100,6 +100,6 @@ export function applied(text: string, { start, end, to }: Site): string {
 export function allSites(): Site[] {
   const tree = sources();
   return tree.files
-    .filter((file) => !file.startsWith('src/apps/cli/'))
+    .filter((file) => !file.startsWith('src/cli/'))
     .flatMap((file) => sitesOf(file, tree.textOf(file)));
 }

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of the key-value store. */
-const SOURCE = 'src/layers/kv/store/partition.ts';
+const SOURCE = 'src/protocols/kv/store/partition.ts';
 const MICA = 'Lim et al., "MICA: A Holistic Approach to Fast In-Memory Key-Value Storage"';
-const STORE = 'src/layers/kv/store';
+const STORE = 'src/protocols/kv/store';
 const ENTRY = `${STORE}/entry.ts`;
 
 export const kv: readonly Mutant[] = [

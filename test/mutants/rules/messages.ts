@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 /** Rules of the engine, and of messages on it. */
 const wire = 'docs/messages.md, on the wire';
-const engine = 'src/layers/README.md, how a protocol uses the engine';
+const engine = 'src/protocols/README.md, how a protocol uses the engine';
 const promises = 'docs/messages.md, giving up';
 
 export const messages: readonly Mutant[] = [

@@ -60,7 +60,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'ring-keeps-room',
     rule: 'in a ring that is full of data there is room for acknowledgements',
-    source: 'src/machine/links/local/local-neighbour.ts',
+    source: 'src/node/links/local/local-neighbour.ts',
     in: 'Neighbour.reserve',
     from: 'packetBytes > SHORT_BYTES ? KEPT_BYTES : 0',
     to: '0',

@@ -2,11 +2,11 @@ import type { Mutant } from '../mutant.js';
 
 /** Rules of streams of rsockets, and of their datagrams. */
 const wire = 'docs/protocol.md 5';
-const owner = 'src/layers/rsocket/stream/stream-socket.ts, what a stream tells its owner';
-const engine = 'src/layers/README.md, how a protocol uses the engine';
+const owner = 'src/protocols/rsocket/stream/stream-socket.ts, what a stream tells its owner';
+const engine = 'src/protocols/README.md, how a protocol uses the engine';
 
 const turns = 'src/api/runtime/callbacks.ts';
-const simulation = 'src/api/soft/simulated/simulation.ts';
+const simulation = 'src/sim/cluster/simulation.ts';
 
 export const rsocket: readonly Mutant[] = [
   {

@@ -80,7 +80,7 @@ export const ucpUd: readonly Mutant[] = [
   {
     name: 'ud-done-unsent',
     rule: 'whoever sends from where it lies is told only when the peer has it',
-    source: 'src/layers/ucp/uct/endpoint.ts, Completion',
+    source: 'src/protocols/ucp/uct/endpoint.ts, Completion',
     in: 'Datagram.#tidy',
     from: 'const outcome = this.#outcome;',
     to: 'const outcome = this.#outcome ?? (this.isPosted ? undefined : 0);',

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of xio's links over TCP. */
-const TCP = 'src/layers/xio/transport/tcp';
-const SEAM = 'src/layers/xio/transport/link.ts';
+const TCP = 'src/protocols/xio/transport/tcp';
+const SEAM = 'src/protocols/xio/transport/link.ts';
 
 export const xioTcp: readonly Mutant[] = [
   {

@@ -14,7 +14,7 @@ import {
   WcFlags,
   WcStatus,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 
 export function registerMemory(pd: Pd): void {
   const buffer = alloc(4096); // or a SharedArrayBuffer; where nothing can take it away, any Buffer or ArrayBuffer

@@ -13,7 +13,7 @@ import {
   QpType,
   SendFlags,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 
 /** `struct conn_info`. Addresses are bigints, which JSON does not know: they travel as text. */
 export interface ConnInfo {

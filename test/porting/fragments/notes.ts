@@ -16,7 +16,7 @@ import {
   type Sge,
   type Srq,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 
 export function sequenceOfCommands(context: Context, address: AhAttrInit): { ah: Ah; cq: Cq; srq: Srq; qp: Qp } {
   const pd = context.allocPd();

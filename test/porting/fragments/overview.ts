@@ -8,7 +8,7 @@ import {
   SendFlags,
   WcStatus,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 
 export function typicalApplication(): string {
   // 1. and 2. The list of devices, and opening one by its name or GUID.

@@ -19,7 +19,7 @@ import {
   WcStatus,
   type WorkCompletion,
   WrOpcode,
-} from '../../../src/index.js';
+} from '../../../src/entry/index.js';
 
 export async function connectTo(channel: EventChannel, host: string, port: number): Promise<CmId> {
   const id = createId(channel, PortSpace.TCP);

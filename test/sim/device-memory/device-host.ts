@@ -5,10 +5,10 @@ import {
   type GpuHandle,
   type GpuSession,
   GpuMemory,
-} from '../../../src/machine/gpu/index.js';
+} from '../../../src/node/gpu/index.js';
 import type { MrKeys } from '../../../src/device/nic/index.js';
-import { TestHost } from '../../nic/host.js';
-import { ALL_ACCESS, hi32, lo32, type Sge } from '../../nic/rings.js';
+import { TestHost } from '../../../src/device/nic/test/host.js';
+import { ALL_ACCESS, hi32, lo32, type Sge } from '../../../src/device/nic/test/rings.js';
 import { FakeGpu } from '../../support/fake-gpu.js';
 import type { Misfortune } from '../../support/fake-gpu-queue.js';
 import { check } from '../failure.js';

@@ -1,5 +1,5 @@
 import { Syndrome, WcStatus } from '../../../src/device/ibta/index.js';
-import type { Completion } from '../../nic/rings.js';
+import type { Completion } from '../../../src/device/nic/test/rings.js';
 import type { Area, DeviceHost } from './device-host.js';
 import type { Life } from './life.js';
 import type { Request } from './slot.js';

@@ -1,8 +1,8 @@
 import { QpState, WcStatus, WrOpcode } from '../../../src/device/ibta/index.js';
 import type { SeededRandom } from '../../../src/device/link/index.js';
-import { statusName } from '../../nic/pair.js';
-import type { TestQp } from '../../nic/qp.js';
-import type { Completion, SendRequest, Sge } from '../../nic/rings.js';
+import { statusName } from '../../../src/device/nic/test/pair.js';
+import type { TestQp } from '../../../src/device/nic/test/qp.js';
+import type { Completion, SendRequest, Sge } from '../../../src/device/nic/test/rings.js';
 import { check } from '../failure.js';
 import type { Area, DeviceHost } from './device-host.js';
 import { excuseOf } from './excuse.js';

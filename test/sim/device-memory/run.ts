@@ -1,6 +1,6 @@
 import { WcStatus } from '../../../src/device/ibta/index.js';
 import { SeededRandom, SimulatedNetwork } from '../../../src/device/link/index.js';
-import { Captured } from '../../nic/packets.js';
+import { Captured } from '../../../src/device/nic/test/packets.js';
 import { check } from '../failure.js';
 import type { Figures } from '../game.js';
 import { DeviceHost } from './device-host.js';

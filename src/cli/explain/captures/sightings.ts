@@ -1,0 +1,101 @@
+/** What captures saw, as far as it is RoCE. */
+import type { CaptureRecord } from '../../../device/wire/index.js';
+import { type CapturedExchange, Conversations, dissectors } from '../../../protocols/dissect/index.js';
+import { examine, type Examined } from '../../dump/examine.js';
+import { withMeaning } from '../../dump/meaning.js';
+import { segmentsOf } from '../../dump/segments.js';
+import { clockShifts } from './clocks.js';
+import type { Sighting } from './sighting.js';
+import { placeFiles, type Placement } from './vantages.js';
+
+/** The frames of some capture files, and where these were written. */
+export class Sightings {
+  all: Sighting[] = [];
+  frames = 0;
+  unreadable = 0;
+  /** Files that do not tell sent packets from received ones, with the places assumed for them. */
+  placements: readonly Placement[] = [];
+  /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
+  readonly #vantages = new Set<string>();
+  #startNs: bigint | undefined;
+  /** One for each file. */
+  readonly #conversations: Conversations[] = [];
+  readonly #files: { readonly name: string; startNs: bigint | undefined }[] = [];
+  #shiftsUs: readonly number[] = [];
+
+  /** The records that follow are of another file. */
+  beginFile(name = ''): void {
+    this.#startNs = undefined;
+    this.#conversations.push(new Conversations(dissectors()));
+    this.#files.push({ name, startNs: undefined });
+  }
+
+  /** There are no more files. One without a frame is the other side's, which nothing has reached. */
+  end(): void {
+    const anEmptyOne = this.#files.some(({ startNs }) => startNs === undefined);
+    const { kept, placements } = placeFiles(this.all, anEmptyOne);
+    this.#shiftsUs = clockShifts(
+      kept,
+      this.#files.map(({ startNs }) => startNs),
+    );
+    this.all = kept.map((sighting) => ({ ...sighting, timeUs: sighting.timeUs + this.#shiftsUs[sighting.file] }));
+    this.placements = placements.map((placement) => ({ ...placement, name: this.#files[placement.file].name }));
+    for (const { direction, source, destination } of this.all)
+      if (direction !== undefined) this.#vantages.add(direction === 'out' ? source : destination);
+    if (!anEmptyOne || this.#vantages.size === 0) return;
+    for (const { source, destination } of this.all) this.#vantages.add(source).add(destination);
+  }
+
+  add(record: CaptureRecord): void {
+    const file = this.#files.length - 1;
+    this.#startNs ??= record.timestampNs;
+    this.#files[file].startNs = this.#startNs;
+    this.frames += 1;
+    const examined = examine(record, this.frames, this.#startNs);
+    if (typeof examined === 'string') return;
+    const segments = examined.verdict === 'wrong' ? segmentsOf(record.linkType, record.data, examined.datagram) : [];
+    if (segments.length === 0) this.#note(examined, file);
+    for (const data of segments) {
+      const segment = examine({ ...record, data }, this.frames, this.#startNs);
+      if (typeof segment !== 'string') this.#note(segment, file);
+    }
+  }
+
+  #note(seen: Examined, file: number): void {
+    const examined = withMeaning(seen, this.#conversations[file]);
+    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc, comment } = examined;
+    if (packet === undefined) {
+      this.unreadable += 1;
+      return;
+    }
+    const { payload, padding: _, ...headers } = packet;
+    this.all.push({
+      timeUs: Number(timeNs) / 1000,
+      file,
+      order: this.all.length,
+      direction,
+      placed: false,
+      source: addresses.source,
+      destination: addresses.destination,
+      packet: { ...headers, payloadBytes: payload.length },
+      cm: mad?.cm,
+      meaning: examined.meaning,
+      comment,
+      damaged: verdict === 'wrong',
+      icrc: storedIcrc,
+    });
+  }
+
+  /** What took several messages of a protocol. Files of both sides have the same, so it is told from the first that has any. */
+  get exchanges(): readonly CapturedExchange[] {
+    const file = this.#conversations.findIndex(({ exchanges }) => exchanges.length > 0);
+    if (file < 0) return [];
+    const shiftUs = this.#shiftsUs[file] ?? 0;
+    return this.#conversations[file].exchanges.map((each) => ({ ...each, timeUs: each.timeUs + shiftUs }));
+  }
+
+  /** Whether there is a capture of an address. */
+  isVantage(address: string): boolean {
+    return this.#vantages.has(address);
+  }
+}

@@ -1,0 +1,40 @@
+import { VerbsError } from '../../entry/index.js';
+import { isDebugging } from './debugging.js';
+import { isRefused, otherNics } from './other-nics.js';
+import { systemCode, ToolError } from './tool-error.js';
+
+export { ToolError, fileFailure, systemCode } from './tool-error.js';
+
+/** Does one step of a tool; a failure says which step it was, in the words of the C tool, and then why. */
+export function attempt<Result>(failure: string, step: () => Result): Result {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof VerbsError) throw new ToolError(`${failure}: ${error.message}`, 1, { cause: error });
+    throw error;
+  }
+}
+
+/** What to tell the user of a failure. */
+export function sentence(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A system call's own message is a sentence already; what else arrives here is a mistake of ours, so show where.
+  const expected = error instanceof ToolError || error instanceof VerbsError || systemCode(error) !== undefined;
+  if (!expected || isDebugging()) return error.stack ?? error.message;
+  return isRefused(error) ? `${error.message}${otherNics()}` : error.message;
+}
+
+/** Wraps a subcommand's action: a failure becomes one sentence on stderr and a non-zero exit. */
+export function tool<Args extends unknown[]>(
+  body: (...args: Args) => void | Promise<void>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    try {
+      await body(...args);
+    } catch (error) {
+      process.stderr.write(`${sentence(error)}\n`);
+      // Not process.exitCode: a socket or a thread that the failure left behind must not keep the tool alive.
+      process.exit(error instanceof ToolError ? error.exitCode : 1);
+    }
+  };
+}

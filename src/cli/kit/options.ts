@@ -1,0 +1,42 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OpenOptions } from '../../entry/index.js';
+import { withoutBrackets } from './brackets.js';
+import { warn } from './warnings.js';
+
+/** A parser for whole numbers, decimal or 0x, as strtoul(…, 0) takes them, that refuses what strtoul lets pass. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^(0x[0-9a-f]+|\d+)$/i.test(text) ? Number(text) : NaN;
+    if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a number from ${min} to ${max}.`);
+    return value;
+  };
+}
+
+export interface HostingOptions {
+  readonly host?: 'thread' | 'inline';
+  readonly addr?: string;
+  readonly netem?: string;
+}
+
+/** Adds the options that every tool with a device of its own has. */
+export function withHosting(command: Command, addrDefault = 'VERBENA_ADDR, or a free loopback address'): Command {
+  return command
+    .addOption(
+      new Option(
+        '--host <how>',
+        'where the NIC runs: in a thread of its own, or inline in this one (default: VERBENA_HOST, or what suits the tool)',
+      ).choices(['thread', 'inline']),
+    )
+    .option('--addr <address>', `IP address of the device (default: ${addrDefault})`)
+    .option('--netem <words>', 'what happens to packets on their way, such as "loss 1%" (default: VERBENA_NETEM)');
+}
+
+/** The options of `device.open()` that the command line asked for. */
+export function openOptions(options: HostingOptions): OpenOptions {
+  return {
+    warn,
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.addr === undefined ? {} : { address: withoutBrackets(options.addr) }),
+    ...(options.netem === undefined ? {} : { netem: options.netem }),
+  };
+}

@@ -1,0 +1,30 @@
+import { type CmId, type SendSge, WcStatus, wcStatusStr, type WorkCompletion } from '../../../entry/index.js';
+import { ToolError } from '../../kit/errors.js';
+import { patiently } from './patience.js';
+
+/** Every message has this length; what is in it means nothing (protocol.md 7.2). */
+export const MESSAGE_BYTES = 16;
+
+/** A message that needs no memory region. */
+export const MESSAGE: SendSge = { bytes: new Uint8Array(MESSAGE_BYTES) };
+
+/** The smallest queue pair that takes and sends one message. */
+export const CAP = { maxSendWr: 1, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1, maxInlineData: MESSAGE_BYTES };
+
+function refuseFailure(id: CmId, what: string, completion: WorkCompletion): void {
+  if (completion.status === WcStatus.SUCCESS) return;
+  const why = id.verbs?.explain(completion) ?? '';
+  throw new ToolError(`${what}: ${wcStatusStr(completion.status)} (${completion.status}): ${why}`);
+}
+
+/** Waits until the message has been sent, and the peer has it. */
+export async function untilSent(id: CmId): Promise<void> {
+  const completion = await patiently((timeoutMs) => id.getSendComp(timeoutMs));
+  refuseFailure(id, 'The message could not be sent', completion);
+}
+
+/** Waits for the peer's message. */
+export async function untilReceived(id: CmId): Promise<void> {
+  const completion = await patiently((timeoutMs) => id.getRecvComp(timeoutMs));
+  refuseFailure(id, 'The message of the peer did not come', completion);
+}

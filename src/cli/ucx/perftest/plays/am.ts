@@ -1,0 +1,37 @@
+import type { AmMessage, UcpEndpoint } from '../../../../entry/ucp.js';
+import { Inbox } from './inbox.js';
+import { type Play, pingPong, type Side } from './play.js';
+
+/** Of messages to the server, and to the client. */
+const IDS = { toServer: 1, toClient: 2 } as const;
+
+function receiving({ worker, memory, isClient }: Side): Play {
+  const inbox = new Inbox();
+  worker.setAmHandler(isClient ? IDS.toClient : IDS.toServer, (message: AmMessage<UcpEndpoint>) => {
+    if (!message.isRendezvous) inbox.arrive();
+    // One that fails ends its endpoint, of which the other side tells.
+    else
+      void message
+        .keep()
+        .receive(memory.bytes)
+        .then(
+          () => inbox.arrive(),
+          () => undefined,
+        );
+  });
+  return () => inbox.next();
+}
+
+function sending({ plan, out, data, isClient }: Side): Play {
+  const id = isClient ? IDS.toServer : IDS.toClient;
+  const header = new Uint8Array(plan.headerBytes);
+  return () => out.amSend(id, header, data);
+}
+
+export function amLat(side: Side): Play {
+  return pingPong(side, sending(side), receiving(side));
+}
+
+export function amBw(side: Side): Play {
+  return side.isClient ? sending(side) : receiving(side);
+}

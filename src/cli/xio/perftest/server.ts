@@ -1,0 +1,92 @@
+import { alloc } from '../../../entry/index.js';
+import {
+  listen,
+  type XioListenOptions,
+  type XioParts,
+  type XioRequest,
+  type XioServer,
+  type XioSession,
+} from '../../../entry/xio.js';
+import { isForMemory, MAX_BYTES, wantedBytes } from './question.js';
+
+/** More than any client has under way. */
+const QUEUE_MESSAGES = 1 << 14;
+const QUEUE_BYTES = 2 ** 31;
+
+/** Told when a session begins, and when it has ended. */
+export interface Sessions {
+  begun(from: string): void;
+  ended(from: string, requests: number): void;
+}
+
+/** What both sides say of their queues. */
+export const QUEUES = { queueMessages: QUEUE_MESSAGES, queueBytes: QUEUE_BYTES, maxBodyBytes: MAX_BYTES } as const;
+
+/** Answers with as many bytes as it is asked for; all answers are the same memory. */
+class Answers {
+  readonly #memory = alloc(MAX_BYTES);
+  /** What clients that ask for memory use it by, once for each. */
+  readonly #tokens = new WeakMap<XioSession, Uint8Array>();
+  #last: XioParts = { body: this.#memory.subarray(0, 0) };
+  #lastBytes = 0;
+
+  /** @throws Error for what is no question of this tool's */
+  readonly answer = ({ header, body, session }: XioRequest): XioParts => {
+    if (isForMemory(header)) return { body: this.#tokenFor(session) };
+    const bytes = wantedBytes(header, body.length);
+    if (bytes === undefined) throw new Error('this is the server of an xio_perftest of Verbena, which asks otherwise');
+    if (bytes !== this.#lastBytes) {
+      this.#last = { body: this.#memory.subarray(0, bytes) };
+      this.#lastBytes = bytes;
+    }
+    return this.#last;
+  };
+
+  #tokenFor(session: XioSession): Uint8Array {
+    const known = this.#tokens.get(session);
+    if (known !== undefined) return known;
+    const { token } = session.share(this.#memory, { access: 'read-write' });
+    this.#tokens.set(session, token);
+    return token;
+  }
+}
+
+function fromOf({ remoteAddress }: XioSession): string {
+  return remoteAddress === undefined ? 'somewhere' : `${remoteAddress.host}:${remoteAddress.port}`;
+}
+
+/** A server that is there, and its end. */
+export interface Serving {
+  readonly server: XioServer;
+  /** Resolves when it was closed. */
+  readonly done: Promise<void>;
+}
+
+/** Answers all that comes there. */
+export async function answerAt(options: XioListenOptions, sessions: Sessions): Promise<Serving> {
+  const answers = new Answers();
+  const server = await listen({ ...options, ...QUEUES });
+  const done = follow(server, (session) => {
+    const from = fromOf(session);
+    sessions.begun(from);
+    session.on('request', answers.answer);
+    session.on('close', () => sessions.ended(from, session.statistics.requestsReceived));
+    session.accept();
+  });
+  return { server, done };
+}
+
+/** Sends all that comes there to others, in turn. */
+export async function sendOn(options: XioListenOptions, urls: readonly string[]): Promise<Serving> {
+  const server = await listen({ ...options, ...QUEUES });
+  let next = 0;
+  const done = follow(server, (session) => {
+    session.redirect([...urls.slice(next), ...urls.slice(0, next)]);
+    next = (next + 1) % urls.length;
+  });
+  return { server, done };
+}
+
+async function follow(server: XioServer, take: (session: XioSession) => void): Promise<void> {
+  for await (const session of server) take(session);
+}

@@ -1,4 +1,0 @@
-/** Messages, and memory that peers share, for programs that run in Node. */
-import './machine/hosting/index.js';
-
-export * from './portable-messages.js';

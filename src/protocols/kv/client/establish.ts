@@ -1,0 +1,100 @@
+import { RejectReason } from '../../../device/ibta/index.js';
+import { connect as connectByCm, type CmId, type Connection, RefusedError } from '../../../api/rdmacm/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
+import { Engine } from '../../core/index.js';
+import { EpochError, KvError } from '../errors.js';
+import { type ClientLink, SLOT_BYTES } from '../transport/link.js';
+import {
+  decodeRefusal,
+  decodeWelcome,
+  encodeOffer,
+  type Offer,
+  OFFER_BYTES,
+  RefusalCode,
+  type Transport,
+  type Welcome,
+} from '../wire/index.js';
+import type { KvConnectOptions } from './options.js';
+import type { ClientTransport } from './transports.js';
+
+/** A way to a server. */
+export interface Way {
+  readonly connection: Connection;
+  readonly link: ClientLink;
+  readonly welcome: Welcome;
+}
+
+/** Where a server is, and how long it is waited for. */
+export type Where = Omit<KvConnectOptions, 'window' | 'transport' | 'oneSided'>;
+
+/** What a client asks for; its transport says the rest. */
+export type Wish = Omit<Offer, 'transport' | 'pairs'>;
+
+/**
+ * Connects to a server. When that fails, nothing is left of it.
+ *
+ * @throws (the promise rejects) EpochError, KvError or what `connect` of the root throws
+ */
+export async function establish(where: Where, wish: Wish, transport: ClientTransport): Promise<Way> {
+  let made: ClientLink | undefined;
+  // Filled in once there are the queue pairs that it names.
+  const privateData = new Uint8Array(OFFER_BYTES);
+  const createQp = (id: CmId): void => {
+    // Of a name with several addresses, the one before led to nobody.
+    made?.end();
+    made = undefined;
+    if (id.verbs === undefined)
+      throw new Error('verbena: internal error: a queue pair is made before there is a device');
+    made = new transport.link(Engine.of(id.verbs), id, { window: wish.window, slotBytes: SLOT_BYTES });
+    privateData.set(encodeOffer({ ...wish, transport: transport.number, pairs: made.pairs }));
+  };
+  // What the callback did is not seen by the compiler.
+  const linkMade = (): ClientLink | undefined => made;
+  let connection: Connection | undefined;
+  try {
+    connection = await connectByCm({ ...where, createQp, rnrRetryCount: 7, privateData });
+    const link = linkMade();
+    if (link === undefined) throw new Error('verbena: internal error: a connection without a link');
+    const welcome = welcomeIn(connection.privateData, wish, transport.number);
+    link.begin(connection.qp.query().attr, welcome);
+    return { connection, link, welcome };
+  } catch (error) {
+    connection?.[Symbol.dispose]();
+    linkMade()?.end();
+    throw refusalOf(error, wish);
+  }
+}
+
+function welcomeIn(privateData: Uint8Array, { window }: Wish, transport: Transport): Welcome {
+  const welcome = decodeWelcome(privateData);
+  if (typeof welcome === 'string') throw foreign(welcome);
+  if (welcome.window > window || welcome.transport !== transport || welcome.slotBytes > SLOT_BYTES)
+    throw foreign('the server gives what it was not asked for');
+  return welcome;
+}
+
+function foreign(message: string): VerbsError {
+  return new VerbsError('connect', { errno: 'EPROTO', message, advice: 'Is that a key-value store of this package?' });
+}
+
+/** What a refusal means that the server has explained. */
+function refusalOf(error: unknown, { epoch }: Wish): unknown {
+  if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) return error;
+  const refusal = decodeRefusal(error.privateData);
+  if (refusal === undefined) return error;
+  switch (refusal.code) {
+    case RefusalCode.BUSY:
+      return busy(error);
+    case RefusalCode.EPOCH:
+      return new EpochError('connect', epoch, refusal.epoch, 'unknown');
+    case RefusalCode.SESSION:
+      return new KvError('connect', 'ECONNRESET', 'the server does not know the session any more', 'unknown');
+    default:
+      return foreign('the server refuses the protocol of this client');
+  }
+}
+
+function busy(cause: RefusedError): VerbsError {
+  const message = 'the server has as many clients as it takes';
+  return new VerbsError('connect', { errno: 'EBUSY', message, advice: 'Try again later' }, { cause });
+}

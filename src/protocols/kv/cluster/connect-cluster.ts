@@ -1,0 +1,181 @@
+import { after } from '../../../api/provider/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import {
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  isList,
+  type Problem,
+  refuse,
+  show,
+  VerbsError,
+} from '../../../api/verbs/index.js';
+import { checkWait, unlessAborted, waitUnlessLate } from '../../core/index.js';
+import { connect } from '../client/connect.js';
+import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from '../client/options.js';
+import { KvCluster } from './kv-cluster.js';
+import { type KvMember, type KvMembership, type NamedMember, namedMembers } from './member.js';
+import type { SeatTerms } from './seat.js';
+
+/** What `connectCluster` takes. `window` is that of each server. */
+export interface KvClusterOptions extends Omit<KvConnectOptions, 'host' | 'port'> {
+  /** The servers: a list, or who tells which there are. */
+  readonly members: readonly KvMember[] | KvMembership;
+}
+
+const CALL = 'connectCluster';
+const FIELDS: FieldsOf<KvClusterOptions> = {
+  members: true,
+  localAddress: true,
+  context: true,
+  open: true,
+  window: true,
+  transport: true,
+  oneSided: true,
+  signal: true,
+  timeoutMs: true,
+};
+const TIMEOUT_MS = 10_000;
+/** How long a try to connect to one of the servers may take. */
+const TRY_MS = 2000;
+
+/**
+ * Connects to several key-value servers, among which keys are divided. It is done when the first of them has answered; the others are connected to meanwhile.
+ *
+ * @example
+ * ```ts
+ * using cache = await connectCluster({ members: [{ host: '10.0.0.1', port: 7175 }, { host: '10.0.0.2', port: 7175 }] });
+ * await cache.set('greeting', 'hello');
+ * ```
+ * @throws VerbsError (the promise rejects) ENOENT when there is no server; what `connect` says when none of them can be reached; the signal's reason; ETIMEDOUT;
+ *   what the membership throws; EINVAL for wrong arguments
+ */
+export async function connectCluster(options: KvClusterOptions): Promise<KvCluster> {
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
+  const { members, signal, timeoutMs = TIMEOUT_MS, ...how } = options;
+  checkWait(CALL, { signal, timeoutMs });
+  const membership = membershipOf(members);
+  // Wrong arguments are told at once, whoever is up.
+  const anywhere = { ...how, host: 'anywhere', port: 1 };
+  windowOf(anywhere);
+  transportOf(anywhere);
+  oneSidedOf(anywhere);
+  signal?.throwIfAborted();
+  const terms = termsFor(how);
+  const stop = new AbortController();
+  try {
+    return await waitUnlessLate(CALL, { signal, timeoutMs }, terms, (late) => begin(membership, terms, stop, late));
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  }
+}
+
+/** @throws VerbsError EINVAL for what is none */
+function membershipOf(members: KvClusterOptions['members']): KvMembership {
+  if (isMembership(members)) return members;
+  if (!isList(members))
+    throw new VerbsError(CALL, invalid(`members is ${show(members)}`, 'It is a list of servers, or has watch'));
+  const named = namedMembers(members);
+  if (!isList(named)) throw new VerbsError(CALL, named);
+  if (named.length === 0) throw new VerbsError(CALL, invalid('there is no member', 'Name at least one server'));
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- others have to wait for news
+    async *watch() {
+      yield named;
+    },
+  };
+}
+
+function isMembership(members: unknown): members is KvMembership {
+  return typeof members === 'object' && members !== null && 'watch' in members && typeof members.watch === 'function';
+}
+
+type How = Omit<KvClusterOptions, 'members' | 'signal' | 'timeoutMs'>;
+
+function termsFor(how: How): SeatTerms {
+  // Whoever makes the call that needs a connection, it is made where the program has asked for the cluster.
+  const ambient = runtime().ambient<undefined>();
+  return {
+    timer: ambient.bind((delayMs: number, action: () => void) => after(how.context, delayMs, action)),
+    connect: ambient.bind(({ host, port }: NamedMember, signal: AbortSignal) =>
+      connect({ ...how, host, port, signal, timeoutMs: TRY_MS }),
+    ),
+  };
+}
+
+type Lists = AsyncIterator<readonly KvMember[], unknown>;
+
+async function begin(
+  membership: KvMembership,
+  terms: SeatTerms,
+  stop: AbortController,
+  late: AbortSignal | undefined,
+): Promise<KvCluster> {
+  const abort = (): void => stop.abort(late?.reason);
+  late?.addEventListener('abort', abort, { once: true });
+  const lists = membership.watch(stop.signal)[Symbol.asyncIterator]();
+  let cluster: KvCluster | undefined;
+  try {
+    const first = await unlessAborted(firstOf(lists), stop.signal);
+    cluster = new KvCluster(first, terms, stop);
+    await unlessAborted(anyOf(cluster, first), stop.signal);
+  } catch (error) {
+    cluster?.close();
+    throw error;
+  } finally {
+    late?.removeEventListener('abort', abort);
+  }
+  void follow(lists, cluster, stop.signal);
+  return cluster;
+}
+
+/** The first list of servers that has any. */
+async function firstOf(lists: Lists): Promise<readonly NamedMember[]> {
+  for (;;) {
+    const next = await lists.next();
+    if (next.done === true)
+      throw new VerbsError(CALL, { errno: 'ENOENT', message: 'there is no server', advice: 'Begin one' });
+    const named = sensible(next.value);
+    if (named !== undefined) return named;
+  }
+}
+
+/** A list that makes sense, and has anybody. */
+function sensible(members: readonly KvMember[]): readonly NamedMember[] | undefined {
+  const named = namedMembers(members);
+  if (isList(named)) return named.length === 0 ? undefined : named;
+  warn(named);
+  return undefined;
+}
+
+function warn({ message, advice }: Problem): void {
+  runtime().warn(`a list of servers changes nothing: ${message}. ${advice}`);
+}
+
+/** Resolves when one of the servers has answered. @throws what the first of those says that were tried */
+async function anyOf(cluster: KvCluster, members: readonly NamedMember[]): Promise<void> {
+  const tries = cluster.connectAll();
+  void Promise.allSettled(tries);
+  try {
+    await Promise.any(tries);
+  } catch {
+    await tries[0];
+    const names = members.map(({ name }) => name).join(', ');
+    throw new VerbsError(CALL, { errno: 'ECONNREFUSED', message: `no server is up, of ${names}`, advice: 'Begin one' });
+  }
+}
+
+/** Tells a client of each list that comes. */
+async function follow(lists: Lists, cluster: KvCluster, signal: AbortSignal): Promise<void> {
+  try {
+    while (!signal.aborted) {
+      const next = await lists.next();
+      if (next.done === true) return;
+      const named = sensible(next.value);
+      if (named !== undefined) cluster.update(named);
+    }
+  } catch (error) {
+    if (!signal.aborted) runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  }
+}

@@ -1,0 +1,93 @@
+import type { Mtu } from '../../../device/ibta/index.js';
+import { type AhAttrInit, VerbsError } from '../../../api/verbs/index.js';
+import type { Engine, Lease, Receives } from '../../core/index.js';
+import type { Transfer } from '../protocol/index.js';
+import type { QueuePairNames, Welcome } from '../wire/index.js';
+
+/** In messages of leaks. */
+export const OWNER = 'key-value store';
+/** The longest message that either end takes. */
+export const SLOT_BYTES = 4096;
+/** Of these no buffer is needed to send them. */
+export const INLINE_BYTES = 256;
+
+/** Buffers that receives leave to those who send. */
+const SPARE_BUFFERS = 64;
+
+/** What a link tells whoever has made it. */
+export interface LinkListener {
+  /** A message has come: its bytes are true only until this returns. */
+  onMessage(bytes: Uint8Array): void;
+  /** There is room to send again. */
+  onRoom(): void;
+  /** Nothing goes or comes any more. @param isEnded because the connection was ended, of which one hears otherwise too */
+  onLost(error: Error, isEnded: boolean): void;
+}
+
+/** How long messages may be, and how many go each way at a time. */
+export interface LinkSizes {
+  readonly window: number;
+  readonly slotBytes: number;
+}
+
+/** A request that is repeated is answered once more, and may meet the one before on its way. */
+export function depthFor({ window }: LinkSizes): number {
+  return 2 * window;
+}
+
+/**
+ * Has so many receives be there, and leaves buffers for messages that are sent, of all who use the device: without them nobody would hear
+ * anything, and not know why.
+ *
+ * @throws VerbsError ENOMEM
+ */
+export function deepen({ pool }: Engine, receives: Receives, depth: number): void {
+  receives.deepen(depth);
+  const spare: Lease[] = [];
+  while (spare.length < SPARE_BUFFERS) {
+    const lease = pool.tryLease(SLOT_BYTES, OWNER);
+    if (lease === undefined) break;
+    spare.push(lease);
+  }
+  for (const lease of spare) lease.release();
+  if (spare.length === SPARE_BUFFERS) return;
+  const message = 'there are no buffers left for messages';
+  throw new VerbsError('kv', { errno: 'ENOMEM', message, advice: 'Make fewer connections, or with smaller windows' });
+}
+
+/** Messages between a client and a server: one end of that. */
+export interface Link {
+  readonly engine: Engine;
+  /** Messages that can be sent now. */
+  readonly room: number;
+  /** Begins to tell what comes; before, nothing is to have been lost. */
+  listen(listener: LinkListener): void;
+  /** Ends it, once the queue pair of the connection was destroyed. Idempotent. */
+  end(): void;
+}
+
+/** The way that the connection found. */
+export interface Path {
+  readonly ahAttr: AhAttrInit;
+  readonly pathMtu: Mtu;
+}
+
+/** A client's end. */
+export interface ClientLink extends Link {
+  /** Its queue pairs beside the connection's. */
+  readonly pairs: QueuePairNames;
+  /** The server has answered: from now on messages can be sent. */
+  begin(path: Path, welcome: Welcome): void;
+  /** Sends a copy of the request of a slot, if there is {@link room}. */
+  send(bytes: Uint8Array, slot: number): void;
+}
+
+/** A server's end. */
+export interface ServerLink extends Link {
+  /** What the client is to know of it. */
+  readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
+  /** Sends a copy of an answer, if there is {@link room}. */
+  send(bytes: Uint8Array): void;
+  /** Begins to move a value that does not fit a message. @returns false when there is no way; then it is not told any more */
+  move(transfer: Transfer): boolean;
+}

@@ -1,0 +1,102 @@
+import { QpType, WcStatus } from '../../../device/ibta/index.js';
+import type { CmId } from '../../../api/rdmacm/index.js';
+import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
+import type { Engine, Hold } from '../../core/index.js';
+import { immediateOf, NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
+import { Datagrams } from './datagrams.js';
+import { type ClientLink, depthFor, INLINE_BYTES, type LinkListener, type LinkSizes, type Path } from './link.js';
+import { Losing } from './losing.js';
+import { SendList, type SendListener } from './send-list.js';
+import { connectUc, createSilentQp } from './unreliable.js';
+
+/** HERD's way, a client's end: requests are WRITEs into its slots at the server, whose immediate data names the slot; answers come as datagrams. */
+export class UcClientLink implements ClientLink, SendListener<number> {
+  readonly pairs: QueuePairNames;
+  readonly #qp: Qp;
+  readonly #writes: SendList<number>;
+  readonly #answers: Datagrams;
+  readonly #hold: Hold;
+  readonly #fate = new Losing();
+  /** Where each slot is. */
+  #addrs: readonly bigint[] = [];
+  #rkey = 0;
+
+  /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
+  constructor(
+    readonly engine: Engine,
+    id: CmId,
+    sizes: LinkSizes,
+  ) {
+    const depth = depthFor(sizes);
+    createSilentQp(engine, id);
+    this.#answers = new Datagrams(
+      engine,
+      { sends: 0, receives: depth, bytes: sizes.slotBytes },
+      {
+        onDatagram: (bytes) => this.#fate.listener?.onMessage(bytes),
+        onRoom: () => undefined,
+        onLost: (error) => this.#fate.lose(error),
+      },
+    );
+    const cap = { maxSendWr: depth, maxRecvWr: 0, maxSendSge: 1, maxRecvSge: 0, maxInlineData: INLINE_BYTES };
+    const { cq, pd } = engine;
+    try {
+      this.#answers.take();
+      this.#qp = pd.createQp({ qpType: QpType.UC, sendCq: cq, recvCq: cq, sqSigAll: true, cap });
+    } catch (error) {
+      this.#answers.end();
+      throw error;
+    }
+    const describe = (qp: Qp, slot: number, bytes: Uint8Array): void =>
+      qp.wrRdmaWriteImm(this.#rkey, this.#addrs[slot], immediateOf(slot, bytes));
+    try {
+      this.#writes = new SendList(engine, this.#qp, depth, describe, this);
+    } catch (error) {
+      this.#qp[Symbol.dispose]();
+      this.#answers.end();
+      throw error;
+    }
+    this.pairs = { ...NO_QUEUE_PAIRS, ucQpn: this.#qp.qpNum, udQpn: this.#answers.qpn };
+    this.#hold = engine.hold();
+  }
+
+  get room(): number {
+    return this.#fate.isOver ? 0 : this.#writes.room;
+  }
+
+  begin(path: Path, { window, slotBytes, addr, rkey, pairs }: Welcome): void {
+    this.#rkey = rkey;
+    this.#addrs = Array.from({ length: window }, (_, slot) => BigInt.asUintN(64, addr + BigInt(slot * slotBytes)));
+    this.#answers.begin(pairs.udQkey);
+    connectUc(this.#qp, path, { qpn: pairs.ucQpn, psn: pairs.ucPsn });
+  }
+
+  listen(listener: LinkListener): void {
+    this.#fate.listen(listener);
+  }
+
+  send(bytes: Uint8Array, slot: number): void {
+    if (!this.#fate.isOver) this.#writes.send(bytes, slot);
+  }
+
+  end(): void {
+    if (!this.#fate.end()) return;
+    this.#qp[Symbol.dispose]();
+    this.#writes.end();
+    this.#answers.end();
+    this.#hold.release();
+  }
+
+  onLeft(): void {
+    // Nobody counts.
+  }
+
+  onSent(cq: Cq): void {
+    if (cq.status === WcStatus.SUCCESS) this.#fate.listener?.onRoom();
+    else this.#fate.loseBy(this.engine, cq);
+  }
+
+  onRefused(error: VerbsError): void {
+    this.#fate.lose(error);
+  }
+}

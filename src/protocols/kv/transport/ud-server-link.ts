@@ -1,0 +1,73 @@
+import type { CmId } from '../../../api/rdmacm/index.js';
+import type { Engine, Hold } from '../../core/index.js';
+import type { Transfer } from '../protocol/index.js';
+import type { Offer, SessionId, Welcome } from '../wire/index.js';
+import type { Addressee } from './datagrams.js';
+import type { LinkListener, LinkSizes, Path, ServerLink } from './link.js';
+import { Losing } from './losing.js';
+import type { Route, ServerDatagrams } from './server-datagrams.js';
+import { ValueMover } from './value-mover.js';
+
+/** Requests and answers as datagrams: a server's end, which takes what has its client's session and comes from its client's queue pair. */
+export class UdServerLink implements ServerLink, Route {
+  readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
+  readonly fromQpn: number;
+  readonly #client: Addressee;
+  readonly #hold: Hold;
+  readonly #values: ValueMover;
+  readonly #fate = new Losing();
+
+  /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
+  constructor(
+    readonly engine: Engine,
+    id: CmId,
+    sizes: LinkSizes,
+    path: Path,
+    { pairs }: Offer,
+    readonly session: SessionId,
+    private readonly datagrams: ServerDatagrams,
+  ) {
+    this.#values = new ValueMover(engine, id, sizes.window, this.#fate);
+    this.fromQpn = pairs.udQpn;
+    let client: Addressee | undefined;
+    try {
+      client = datagrams.addressee(path, pairs.udQpn);
+      datagrams.open(this);
+    } catch (error) {
+      client?.end();
+      this.#values.end();
+      throw error;
+    }
+    this.#client = client;
+    this.place = { pairs: datagrams.names, addr: 0n, rkey: 0 };
+    this.#hold = engine.hold();
+  }
+
+  get room(): number {
+    return this.#fate.isOver ? 0 : this.datagrams.room;
+  }
+
+  listen(listener: LinkListener): void {
+    this.#fate.listen(listener);
+  }
+
+  send(bytes: Uint8Array): void {
+    if (!this.#fate.isOver) this.datagrams.send(bytes, this.#client);
+  }
+
+  move(transfer: Transfer): boolean {
+    return !this.#fate.isOver && this.#values.move(transfer);
+  }
+
+  end(): void {
+    if (!this.#fate.end()) return;
+    this.#values.end();
+    this.datagrams.close(this);
+    this.#client.end();
+    this.#hold.release();
+  }
+
+  onMessage(bytes: Uint8Array): void {
+    this.#fate.listener?.onMessage(bytes);
+  }
+}

@@ -1,0 +1,60 @@
+import { WcStatus } from '../../../device/ibta/index.js';
+import type { CmId } from '../../../api/rdmacm/index.js';
+import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
+import type { Engine } from '../../core/index.js';
+import type { Transfer } from '../protocol/index.js';
+import type { Losing } from './losing.js';
+import { SendList, type SendListener } from './send-list.js';
+
+/** The queue pair of a connection whose messages go beside it: on this one go values that do not fit a message. It also tells when the peer goes. */
+export class ValueMover implements SendListener<Transfer> {
+  readonly #transfers: SendList<Transfer>;
+  #hasEnded = false;
+
+  /**
+   * Makes the queue pair of an identifier.
+   *
+   * @param most values that may be on their way at a time
+   * @throws VerbsError ENOMEM when there is no room, EIO when the device was lost
+   */
+  constructor(
+    private readonly engine: Engine,
+    id: CmId,
+    most: number,
+    private readonly fate: Losing,
+  ) {
+    const cap = { maxSendWr: most, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
+    const { cq, pd } = engine;
+    const qp = id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap });
+    this.#transfers = new SendList(engine, qp, most, describeTransfer, this);
+  }
+
+  /** Begins to move a value. @returns false when there is no way; then it is not told any more */
+  move(transfer: Transfer): boolean {
+    return !this.#hasEnded && this.#transfers.post(transfer.buffer, transfer.length, transfer);
+  }
+
+  /** Ends it, once the queue pair was destroyed. Idempotent. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#transfers.end();
+  }
+
+  onLeft(transfer: Transfer, isDone: boolean): void {
+    transfer.done(isDone);
+  }
+
+  onSent(cq: Cq): void {
+    if (cq.status !== WcStatus.SUCCESS) this.fate.loseBy(this.engine, cq);
+  }
+
+  onRefused(error: VerbsError): void {
+    this.fate.lose(error);
+  }
+}
+
+/** Says of a transfer, by the queue pair's builder, what it is. */
+export function describeTransfer(qp: Qp, { isWrite, remote: { rkey, addr } }: Transfer): void {
+  if (isWrite) qp.wrRdmaWrite(rkey, addr);
+  else qp.wrRdmaRead(rkey, addr);
+}

@@ -1,0 +1,130 @@
+import { RejectReason } from '../../device/ibta/index.js';
+import {
+  connect as connectByCm,
+  type CmId,
+  type Connection,
+  type ConnectionOptions,
+  RefusedError,
+} from '../../api/rdmacm/index.js';
+import {
+  type Context,
+  type FieldsOf,
+  fieldsProblem,
+  type OpenOptions,
+  refuse,
+  VerbsError,
+} from '../../api/verbs/index.js';
+import { Engine, type WaitOptions } from '../core/index.js';
+import { Endpoint } from './connection/endpoint.js';
+import { INLINE_BYTES, SEND_SLOTS } from './connection/outbox.js';
+import { MessageConnection } from './connection/message-connection.js';
+import { ProtocolError } from './errors.js';
+import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';
+import { decodeHello, decodeRefusal, encodeHello, type Hello, RefusalCode } from './protocol/hello.js';
+
+/** What {@link connect} takes. */
+export interface MessageConnectOptions extends ExchangeOptions, WaitOptions {
+  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
+  readonly host: string;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** An address of one's own to connect from. */
+  readonly localAddress?: string | undefined;
+  /** The device. Default: one that the program has, opened when it has none that leads there. */
+  readonly context?: Context | undefined;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const CONNECT_FIELDS: FieldsOf<MessageConnectOptions> = {
+  ...EXCHANGE_FIELDS,
+  host: true,
+  port: true,
+  localAddress: true,
+  context: true,
+  open: true,
+  signal: true,
+  timeoutMs: true,
+};
+
+/**
+ * Connects to a listener of this package. When that fails or is aborted, nothing is left of it.
+ *
+ * @throws VerbsError (the promise rejects) ECONNREFUSED when nobody listens there, EBUSY when the listener has as many connections as it takes, ETIMEDOUT when nobody
+ *   answers; ProtocolError when the peer speaks something else; the signal's reason; EINVAL for wrong arguments; otherwise as `connect` of the root
+ */
+export async function connect(options: MessageConnectOptions): Promise<MessageConnection> {
+  const call = 'connect';
+  refuse(call, fieldsProblem('options', options, CONNECT_FIELDS));
+  const { window, maxMessageBytes, keepAliveMs, ...where } = options;
+  const own = helloOf(call, { window, maxMessageBytes });
+  return establish({ own, keepAliveMs: keepAliveOf(call, { keepAliveMs }) }, (param) =>
+    connectByCm({ ...where, ...param }).catch((error: unknown) => {
+      throw refusalOf(call, error);
+    }),
+  );
+}
+
+/** How an end talks. */
+export interface Manners {
+  readonly own: Hello;
+  readonly keepAliveMs: number;
+}
+
+/** What an end tells rdma_cm, and the connection that comes of it with what the peer said of itself. */
+type Establishing = (param: ConnectionOptions) => Promise<Connection>;
+
+/** Makes a connection of messages of one that `by` makes. @throws what `by` throws; ProtocolError when the peer speaks something else */
+export async function establish({ own, keepAliveMs }: Manners, by: Establishing): Promise<MessageConnection> {
+  let endpoint: Endpoint | undefined;
+  const createQp = (id: CmId): void => {
+    // Of a name with several addresses, the one before led to nobody.
+    endpoint?.destroyed();
+    endpoint = undefined;
+    const engine = Engine.of(contextOf(id));
+    const cap = {
+      maxSendWr: SEND_SLOTS,
+      maxRecvWr: own.maxWindow,
+      maxSendSge: 1,
+      maxRecvSge: 1,
+      maxInlineData: INLINE_BYTES,
+    };
+    const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
+    endpoint = new Endpoint(engine, qp, own, keepAliveMs);
+    endpoint.open();
+  };
+  // What `by` did is not seen by the compiler.
+  const made = (): Endpoint | undefined => endpoint;
+  let connection: Connection | undefined;
+  try {
+    connection = await by({ createQp, privateData: encodeHello(own) });
+    const end = made();
+    if (end === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
+    const peer = decodeHello(connection.privateData);
+    if (typeof peer === 'string') throw new ProtocolError('connect', peer);
+    return new MessageConnection(connection, end, peer);
+  } catch (error) {
+    connection?.[Symbol.dispose]();
+    made()?.destroyed();
+    throw error;
+  }
+}
+
+/** The device of an identifier that has one. */
+export function contextOf(id: CmId): Context {
+  const { verbs } = id;
+  if (verbs !== undefined) return verbs;
+  throw new Error('verbena: internal error: a queue pair is made before there is a device');
+}
+
+/** What a refusal means that the peer has explained. */
+function refusalOf(call: string, error: unknown): unknown {
+  if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) return error;
+  const refusal = decodeRefusal(error.privateData);
+  if (refusal === undefined) return error;
+  const message = `the peer refused the connection: ${refusal.text}`;
+  if (refusal.code === RefusalCode.PROTOCOL) return new ProtocolError(call, message);
+  return new VerbsError(call, { errno: 'EBUSY', message, advice: 'Try again later' }, { cause: error });
+}

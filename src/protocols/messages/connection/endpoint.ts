@@ -1,0 +1,340 @@
+import { WcFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
+import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
+import type { CompletionHandler, Engine, Requests } from '../../core/index.js';
+import { ClosedError, ProtocolError, RequestError } from '../errors.js';
+import { CloseReason, decodeFarewell, type Farewell } from '../protocol/farewell.js';
+import type { Hello } from '../protocol/hello.js';
+import { Kind } from '../protocol/kinds.js';
+import { Protocol } from '../protocol/protocol.js';
+import { closedBy, failureOf, lost } from './endings.js';
+import { Inbox } from './inbox.js';
+import { KeepAlive, type Kept } from './keep-alive.js';
+import type { MessageOperation } from './operation.js';
+import { Outbox, SEND_SLOTS } from './outbox.js';
+import { Receives } from './receives.js';
+
+/** In messages of leaks. */
+const OWNER = 'verbena/messages';
+
+/** What an endpoint tells whoever has made it. */
+export interface EndpointListener {
+  /** Nothing will be sent or received any more: for that reason, or because the peer is done. */
+  onEnd(failure: Error | undefined): void;
+}
+
+interface EarlyMessage {
+  readonly receive: number;
+  readonly immediate: number;
+  readonly byteLength: number;
+}
+
+/** How much a connection has carried. */
+export interface Traffic {
+  readonly messagesSent: number;
+  readonly messagesReceived: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+}
+
+/**
+ * One end of a connection at work: the protocol bound to a queue pair. It hands what comes to the inbox, has the outbox post what
+ * is to be sent, and knows when all of that ends, and why.
+ */
+export class Endpoint implements CompletionHandler, Kept {
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  /** Told once, when nothing will be sent or received any more. */
+  listener: EndpointListener | undefined;
+
+  readonly #protocol: Protocol<MessageOperation>;
+  readonly #requests: Requests;
+  readonly #receives: Receives;
+  readonly #keepAliveMs: number;
+  #keepAlive: KeepAlive | undefined;
+  #heard = 0;
+  #messagesReceived = 0;
+  #bytesReceived = 0;
+  #peer: Hello | undefined;
+  /** What happened before it was known who the peer is. */
+  #early: EarlyMessage[] = [];
+  #earlyEnd: { readonly failure: Error | undefined } | undefined;
+  #failure: Error | undefined;
+  #hasEnded = false;
+  /** The peer has said farewell, for that reason or because it is done, and may yet acknowledge what was posted. */
+  #parting: { readonly failure: Error | undefined } | undefined;
+  #isDestroyed = false;
+  readonly #whenIdle: (() => void)[] = [];
+
+  /** @throws VerbsError ENOMEM when the engine has no room for its requests */
+  constructor(
+    readonly engine: Engine,
+    qp: Qp,
+    private readonly own: Hello,
+    keepAliveMs = Infinity,
+  ) {
+    this.#protocol = new Protocol(own);
+    this.#keepAliveMs = keepAliveMs;
+    const requests = engine.requests(this, SEND_SLOTS, OWNER);
+    this.#requests = requests;
+    const onGone = (error: VerbsError): void => this.end(error);
+    this.outbox = new Outbox(this.#protocol.outgoing, { engine, qp, requests, owner: OWNER, onGone });
+    this.#receives = new Receives(qp, requests, engine.pool, own.bufferBytes, OWNER);
+    const receives = this.#receives;
+    this.inbox = new Inbox({
+      bytes: (index, byteLength) => receives.bytes(index, byteLength),
+      taken: (index) => this.taken(index),
+    });
+  }
+
+  /** Posts the receives that it has promised. @throws VerbsError ENOMEM when there are no buffers for them */
+  open(): void {
+    if (this.#receives.widen(this.own.window) === this.own.window) return;
+    const message = `no buffers are left for another connection: ${this.engine.pool.leased} are lent`;
+    throw new VerbsError('messages', {
+      errno: 'ENOMEM',
+      message,
+      advice: 'Close connections, or give peers smaller windows',
+    });
+  }
+
+  /** What the peer said of itself; undefined before {@link begin}. */
+  get peer(): Hello | undefined {
+    return this.#peer;
+  }
+
+  /** Why it has ended; undefined while it has not, and when the peer or this end was just done. */
+  get failure(): Error | undefined {
+    return this.#failure ?? this.#parting?.failure;
+  }
+
+  /** Whether an end has said, or will say, farewell. */
+  get isClosing(): boolean {
+    return this.outbox.isClosing || this.#parting !== undefined;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Buffers that peers may fill now. */
+  get window(): number {
+    return this.#protocol.incoming.credits.window;
+  }
+
+  get traffic(): Traffic {
+    const { statistics } = this.outbox;
+    return { ...statistics, messagesReceived: this.#messagesReceived, bytesReceived: this.#bytesReceived };
+  }
+
+  /** The connection is there, and this is what the peer said of itself. */
+  begin(peer: Hello): void {
+    this.#peer = peer;
+    this.#protocol.begin(peer);
+    for (const { receive, immediate, byteLength } of this.#early.splice(0))
+      this.#onMessage(receive, immediate, byteLength);
+    if (this.#earlyEnd !== undefined) this.end(this.#earlyEnd.failure);
+    // A farewell that came early has ended it.
+    else if (!this.#hasEnded) this.#keepAlive = new KeepAlive(this.engine, this, this.#keepAliveMs);
+    this.outbox.pump();
+  }
+
+  /** Calls `action` once everything that was begun has ended in one way or the other. */
+  whenIdle(action: () => void): void {
+    this.#whenIdle.push(action);
+    this.#tellIfIdle();
+  }
+
+  /** Something that was begun was given up, and may have been the last. */
+  gaveUp(): void {
+    this.#tellIfIdle();
+  }
+
+  /** Says farewell; what was not sent yet is dropped, and whoever waits for it is told `failure`. */
+  close(farewell: Farewell, failure: Error): void {
+    this.outbox.close(farewell, failure);
+  }
+
+  /**
+   * Nothing is sent or received any more. What has come can still be taken.
+   *
+   * @param failure none when an end is done
+   * @param told what those are told whose requests are under way
+   */
+  end(failure: Error | undefined, told = closedBy(failure)): void {
+    if (this.#hasEnded) return;
+    // What had come by then is looked at first: a peer may come, talk and go before this program has noticed.
+    if (this.#peer === undefined && !this.#isDestroyed) {
+      this.#earlyEnd ??= { failure };
+      return;
+    }
+    this.#hasEnded = true;
+    // Once this end has said that it is done, the peer may go without a farewell of its own.
+    this.#failure = failure instanceof ClosedError && this.outbox.isClosing ? undefined : failure;
+    this.#keepAlive?.end();
+    this.outbox.end(told);
+    this.inbox.end(this.#failure);
+    this.#tellIfIdle();
+    this.listener?.onEnd(this.#failure);
+  }
+
+  /** The connection manager says that it is over. */
+  disconnected(): void {
+    // What has completed before may not have been looked at.
+    while (!this.#hasEnded && this.engine.progress() > 0);
+    this.#lose(this.engine.failure ?? lost());
+  }
+
+  /** The queue pair was destroyed: nobody touches its memory any more. */
+  destroyed(): void {
+    this.outbox.gone();
+    this.#isDestroyed = true;
+    this.end(this.#earlyEnd?.failure);
+    this.#requests.end();
+    for (const { receive } of this.#early.splice(0)) this.#receives.release(receive);
+    this.#tellIfIdle();
+  }
+
+  /** How often anything was heard of the peer, or of its adapter. */
+  get heard(): number {
+    return this.#heard;
+  }
+
+  probe(): void {
+    this.outbox.probe();
+  }
+
+  onCompletion(cookie: number, cq: Cq): void {
+    this.#heard += 1;
+    if (cookie >= 0) this.#onSent(cookie, cq);
+    else this.#onReceived(~cookie, cq);
+    this.outbox.pump();
+    this.#tellIfIdle();
+  }
+
+  onLost(cookie: number): void {
+    this.outbox.gone();
+    this.end(this.#failure ?? this.engine.failure ?? lost());
+    if (cookie >= 0) this.outbox.fail(cookie, closedBy(this.#failure));
+    else this.#receives.release(~cookie);
+  }
+
+  #onSent(index: number, cq: Cq): void {
+    if (cq.status === WcStatus.SUCCESS) {
+      this.outbox.complete(index);
+      this.#endIfAnswered();
+      return;
+    }
+    const error =
+      this.#failure ?? (this.#parting === undefined ? this.#requestError(cq) : closedBy(this.#parting.failure));
+    this.outbox.fail(index, error);
+    this.#lose(error);
+  }
+
+  #onReceived(receive: number, cq: Cq): void {
+    const { status } = cq;
+    if (status !== WcStatus.SUCCESS) {
+      this.#receives.release(receive);
+      if (status === WcStatus.WR_FLUSH_ERR) this.#lose(lost());
+      else if (status === WcStatus.LOC_LEN_ERR) this.#distrust('a message is longer than the buffers of this end');
+      else this.end(this.#requestError(cq));
+      return;
+    }
+    const { immData, byteLen } = cq;
+    if (cq.opcode !== WcOpcode.RECV || (cq.wcFlags & WcFlags.WITH_IMM) === 0) {
+      this.#receives.release(receive);
+      this.#distrust('a message came without immediate data, or by a WRITE');
+      return;
+    }
+    // Nothing can be made of it before it is known who the peer is.
+    if (this.#peer === undefined) this.#early.push({ receive, immediate: immData, byteLength: byteLen });
+    else this.#onMessage(receive, immData, byteLen);
+  }
+
+  #onMessage(receive: number, immediate: number, byteLength: number): void {
+    if (this.#hasEnded) {
+      this.#receives.release(receive);
+      return;
+    }
+    const { incoming } = this.#protocol;
+    const kind = this.#protocol.onMessage(immediate, byteLength);
+    if (kind === undefined) {
+      this.#receives.release(receive);
+      this.#distrust(incoming.lie);
+      return;
+    }
+    if (kind === Kind.CLOSE) {
+      const farewell = decodeFarewell(this.#receives.bytes(receive, byteLength));
+      this.#receives.release(receive);
+      this.#onFarewell(failureOf(farewell));
+      return;
+    }
+    if (kind === Kind.CREDIT) {
+      this.taken(receive);
+    } else {
+      this.#bytesReceived += byteLength;
+      if (kind === Kind.DATA) this.#messagesReceived += 1;
+      this.inbox.push(kind, receive, byteLength);
+    }
+    const { growth } = incoming;
+    const added = growth > 0 ? this.#receives.widen(growth) : 0;
+    if (added > 0) incoming.widened(added);
+  }
+
+  /**
+   * The peer sends nothing more. It may have what was posted all the same: acknowledgements come apart from what it says. So it is
+   * answered once all of that is acknowledged, and waits for the answer before it disconnects.
+   */
+  #onFarewell(failure: Error | undefined): void {
+    this.outbox.dropAll(closedBy(failure));
+    this.inbox.end(failure);
+    this.#parting = { failure };
+    this.#endIfAnswered();
+  }
+
+  /** After the peer's farewell nothing is left to do but to wait for what was posted. */
+  #endIfAnswered(): void {
+    if (this.#parting === undefined || this.#hasEnded || this.outbox.isAwaited) return;
+    this.end(this.#parting.failure);
+  }
+
+  /** Nothing is carried out any more. @param failure why, unless the peer has said farewell before */
+  #lose(failure: Error): void {
+    this.end(this.#parting === undefined ? failure : this.#parting.failure);
+  }
+
+  /** The program, or the protocol, has taken what came in a receive. */
+  taken(receive: number): void {
+    if (this.#hasEnded) {
+      this.#receives.release(receive);
+      return;
+    }
+    try {
+      this.#receives.post(receive);
+    } catch (error) {
+      this.#receives.release(receive);
+      // It fails only when device or queue pair are gone.
+      if (!(error instanceof VerbsError)) throw error;
+      this.outbox.gone();
+      this.end(error);
+      return;
+    }
+    this.#protocol.incoming.credits.replenish();
+    this.outbox.pump();
+  }
+
+  /** The peer has lied: it is told so, and nothing of it counts any more. */
+  #distrust(lie: string): void {
+    const error = new ProtocolError('messages', `the peer broke the protocol: ${lie}`);
+    if (!this.#hasEnded) this.close({ reason: CloseReason.PROTOCOL, text: lie }, closedBy(error));
+    this.end(error);
+  }
+
+  #requestError(cq: Cq): Error {
+    return new RequestError('messages', cq.status, this.engine.context.explain(cq.workCompletion()));
+  }
+
+  #tellIfIdle(): void {
+    if (this.#whenIdle.length === 0 || !this.outbox.isIdle) return;
+    for (const tell of this.#whenIdle.splice(0)) tell();
+  }
+}

@@ -1,0 +1,283 @@
+import { type Qp, VerbsError } from '../../../api/verbs/index.js';
+import { CreditProbes, type Engine, type Lease, type Prober, type Requests } from '../../core/index.js';
+import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell.js';
+import { Kind } from '../protocol/kinds.js';
+import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
+import { BufferSupply } from './buffer-supply.js';
+import { goneError } from './gone-memory.js';
+import type { MessageOperation } from './operation.js';
+import { type Poster, SendSlots } from './send-slots.js';
+import type { QueuedTransfer } from './transfer.js';
+
+/** Requests of a connection that may be under way beside its receives. */
+export const SEND_SLOTS = 16;
+/** Longest payload that goes into the request itself. */
+export const INLINE_BYTES = 256;
+const NOTHING = new Uint8Array(0);
+
+/** What an outbox leans on. */
+export interface OutboxParts {
+  readonly engine: Engine;
+  readonly qp: Qp;
+  readonly requests: Requests;
+  readonly owner: string;
+  /** Device or queue pair are gone: nothing can be posted any more. */
+  readonly onGone: (error: VerbsError) => void;
+}
+
+/**
+ * What one end has to say and to do: messages as far as the protocol has credit for them, and transfers. It posts that as far as the
+ * send queue and the pool have room, in the order of the calls, but for messages that wait for credit.
+ */
+export class Outbox implements Prober {
+  readonly statistics = { messagesSent: 0, bytesSent: 0 };
+  readonly #outgoing: OutgoingSide<MessageOperation>;
+  readonly #onGone: (error: VerbsError) => void;
+  readonly #slots: SendSlots;
+  readonly #supply: BufferSupply;
+  readonly #probes: CreditProbes;
+  readonly #frame = emptyFrame<MessageOperation>();
+  readonly #transfers: QueuedTransfer[] = [];
+  #orders = 0;
+  #farewell: Uint8Array = NOTHING;
+  #isPumping = false;
+  /** Nothing can be posted any more. */
+  #isGone = false;
+
+  constructor(outgoing: OutgoingSide<MessageOperation>, { engine, qp, requests, owner, onGone }: OutboxParts) {
+    this.#outgoing = outgoing;
+    this.#onGone = onGone;
+    this.#slots = new SendSlots(qp, requests, SEND_SLOTS);
+    this.#supply = new BufferSupply(engine.pool, owner, () => this.pump());
+    this.#probes = new CreditProbes(engine, this);
+  }
+
+  /** Whether this end has said, or will say, farewell. */
+  get isClosing(): boolean {
+    return this.#outgoing.isClosing;
+  }
+
+  /** Messages and transfers that are not done. */
+  get pending(): number {
+    return this.#outgoing.queued + this.#transfers.length + this.#slots.busy;
+  }
+
+  /** Whether nothing is under way, or ever will be. */
+  get isIdle(): boolean {
+    return this.#isGone || this.pending === 0;
+  }
+
+  /** Whether somebody waits for a request that is under way. */
+  get isAwaited(): boolean {
+    for (const poster of this.#slots.posters()) if (poster !== SILENT) return true;
+    return false;
+  }
+
+  get awaitsCredit(): boolean {
+    return !this.#isGone && this.#outgoing.queued > 0;
+  }
+
+  nextOrder(): number {
+    return (this.#orders += 1);
+  }
+
+  /** Sends a message in its turn. */
+  send(message: MessageOperation): void {
+    this.#outgoing.add(message);
+    this.pump();
+  }
+
+  /**
+   * Asks the peer's adapter whether it is there, unless it is being asked something anyway: writes no bytes. That takes neither memory nor
+   * credit, and the peer's adapter answers by itself, whatever its program does.
+   */
+  probe(): void {
+    if (this.#isGone || this.#slots.busy > 0) return;
+    this.#post(() => {
+      this.#slots.begin(SILENT, undefined, 0, 0).wrRdmaWrite(0, 0n);
+      this.#slots.post();
+    });
+  }
+
+  /** Takes a message back as far as it was not sent. */
+  withdraw(message: MessageOperation): void {
+    this.#outgoing.withdraw(message);
+    this.pump();
+  }
+
+  /** Begins to read or write the peer's memory. */
+  transfer(transfer: QueuedTransfer): void {
+    this.#transfers.push(transfer);
+    this.pump();
+  }
+
+  /** Takes a transfer out of the queue, as far as it was not posted. */
+  drop(transfer: QueuedTransfer): void {
+    const index = this.#transfers.indexOf(transfer);
+    if (index >= 0) this.#transfers.splice(index, 1);
+  }
+
+  /** Drops what was not sent yet, and tells those who wait for it. */
+  dropAll(told: Error): void {
+    for (const message of this.#outgoing.drop()) message.reject(told);
+    for (const transfer of this.#transfers.splice(0)) transfer.reject(told);
+  }
+
+  /** Says farewell, in place of what was not sent yet. */
+  close(farewell: Farewell, told: Error): void {
+    this.#farewell = encodeFarewell(withUnsent(farewell, this.#outgoing.queued));
+    this.dropAll(told);
+    this.#outgoing.close();
+    this.pump();
+  }
+
+  /** The connection has ended: tells all who wait for anything. What is under way has yet to complete, or to be lost. */
+  end(told: Error): void {
+    this.#supply.end();
+    this.#probes.end();
+    this.dropAll(told);
+    this.#outgoing.close();
+    for (const poster of [...this.#slots.posters()]) poster.reject(told);
+  }
+
+  /** Nothing can be posted any more. */
+  gone(): void {
+    this.#isGone = true;
+    this.#probes.end();
+  }
+
+  /** The request of a slot succeeded. */
+  complete(slot: number): void {
+    this.#slots.complete(slot);
+  }
+
+  /** It did not. */
+  fail(slot: number, error: Error): void {
+    this.#slots.fail(slot, error);
+  }
+
+  /** Posts all that can be posted. */
+  pump(): void {
+    if (this.#isPumping || this.#isGone) return;
+    this.#isPumping = true;
+    try {
+      this.#post(this.#postAll);
+    } finally {
+      this.#isPumping = false;
+    }
+    if (this.awaitsCredit) this.#probes.start();
+  }
+
+  /** Calls what posts, which fails only when device or queue pair are gone. */
+  #post(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      this.#isGone = true;
+      this.#onGone(error);
+    }
+  }
+
+  readonly #postAll = (): void => {
+    while (this.#slots.free > 0 && this.#postNext()) {
+      // Each step posts one request.
+    }
+  };
+
+  /** @throws VerbsError when the device is gone */
+  #postNext(): boolean {
+    const [transfer] = this.#transfers;
+    const outgoing = this.#outgoing;
+    const { ready } = outgoing;
+    if (this.#transfers.length > 0 && (ready === undefined || transfer.order < ready.order))
+      return this.#postTransfer(transfer);
+    if (ready?.isLost === true) {
+      outgoing.withdraw(ready);
+      ready.reject(goneError(ready.call));
+      return true;
+    }
+    const frame = this.#frame;
+    if (!outgoing.next(frame)) return false;
+    const { kind, message } = frame;
+    if (message !== undefined && frame.byteLength > INLINE_BYTES) {
+      const lease = this.#supply.take(frame.byteLength);
+      if (lease === undefined) return false;
+      this.#postCopied(frame, message, lease);
+    } else this.#postInline(frame);
+    outgoing.sent(frame);
+    if (kind === Kind.DATA) this.#onPosted(message);
+    return true;
+  }
+
+  #postTransfer(transfer: QueuedTransfer): boolean {
+    if (transfer.isLost) {
+      this.#transfers.shift();
+      transfer.reject(goneError(transfer.call));
+      return true;
+    }
+    const { pooledBytes } = transfer;
+    const lease = pooledBytes === 0 ? undefined : this.#supply.take(pooledBytes);
+    if (pooledBytes > 0 && lease === undefined) return false;
+    transfer.post(this.#slots, lease);
+    if (transfer.isPosted) this.#transfers.shift();
+    return true;
+  }
+
+  #onPosted(message: MessageOperation | undefined): void {
+    if (message === undefined) return;
+    message.wasPosted();
+    this.statistics.messagesSent += 1;
+    this.statistics.bytesSent += message.byteLength;
+  }
+
+  /** The payload goes into the request itself. */
+  #postInline({ kind, immediate, message, offset, byteLength }: Frame<MessageOperation>): void {
+    const qp = this.#slots.begin(message ?? SILENT, undefined, offset, byteLength);
+    qp.wrSendImm(immediate);
+    if (kind === Kind.CLOSE) qp.wrSetInlineData(this.#farewell);
+    else if (message !== undefined && byteLength > 0) qp.wrSetInlineData(payload(message.bytes, offset, byteLength));
+    this.#slots.post();
+  }
+
+  /** The payload goes by a buffer, so that the program's memory is not looked at afterwards. */
+  #postCopied(
+    { immediate, offset, byteLength }: Frame<MessageOperation>,
+    message: MessageOperation,
+    lease: Lease,
+  ): void {
+    try {
+      lease.bytes.set(payload(message.bytes, offset, byteLength));
+      const qp = this.#slots.begin(message, lease, offset, byteLength);
+      qp.wrSendImm(immediate);
+      qp.wrSetSge(lease.lkey, lease.addr, byteLength);
+      this.#slots.post();
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  }
+}
+
+/** Posts what nobody waits for. */
+const SILENT: Poster = {
+  onDone: () => {
+    // Nobody asked.
+  },
+  onFailed: () => {
+    // The endpoint ends with that.
+  },
+  reject: () => {
+    // As above.
+  },
+};
+
+function payload(bytes: Uint8Array, offset: number, byteLength: number): Uint8Array {
+  return byteLength === bytes.byteLength ? bytes : bytes.subarray(offset, offset + byteLength);
+}
+
+/** What the peer is told where messages are dropped: without that it would take what it has for all. */
+function withUnsent(farewell: Farewell, unsent: number): Farewell {
+  if (farewell.reason !== CloseReason.DONE || unsent === 0) return farewell;
+  return { reason: CloseReason.FAILED, text: `it had ${unsent} messages left to send` };
+}

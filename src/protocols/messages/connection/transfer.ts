@@ -1,0 +1,255 @@
+import { type Lease, Pending } from '../../core/index.js';
+import type { Qp } from '../../../api/verbs/index.js';
+import type { RemoteBuffer } from '../memory/remote-buffer.js';
+import type { Borrowed, Place } from './borrowed.js';
+import { goneError, isGone } from './gone-memory.js';
+import type { Ordered } from './operation.js';
+import type { Poster, SendSlots, Slot } from './send-slots.js';
+
+/** What one request moves at most: after a program has given up, what is under way still goes on. */
+const PIECE_BYTES = 64 * 1024;
+
+/** A transfer among others, whatever it gives. */
+export interface QueuedTransfer extends Poster, Ordered {
+  readonly call: string;
+  /** Whether all of it was posted. */
+  readonly isPosted: boolean;
+  /** Whether memory that it is to go by is not there any more. */
+  readonly isLost: boolean;
+  /** Bytes of the pool's buffer that the next piece goes by; 0 where it needs none. */
+  readonly pooledBytes: number;
+  /**
+   * Posts the next piece, by way of a buffer of that size, if it needs one. There must be a free slot.
+   *
+   * @throws VerbsError when the device is gone
+   */
+  post(slots: SendSlots, lease: Lease | undefined): void;
+}
+
+/** Which bytes of the peer's a transfer is about. */
+export interface RemotePiece {
+  readonly remote: RemoteBuffer;
+  /** From the beginning of the remote buffer. */
+  readonly offset: number;
+  readonly byteLength: number;
+}
+
+/**
+ * A read, a write or an atomic on the peer's memory, cut into pieces. They go by buffers of the pool, so that the program's memory is
+ * touched in its calls and in completions only; or straight, by memory that was borrowed, and that is given back as soon as
+ * the program is told how it ended. So it is never touched once the program has given up.
+ */
+export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
+  readonly #borrowed: Borrowed | undefined;
+  #postedBytes = 0;
+  #doneBytes = 0;
+  #endedBytes = 0;
+
+  constructor(
+    call: string,
+    readonly order: number,
+    protected readonly piece: RemotePiece,
+    private readonly drop: (transfer: QueuedTransfer) => void,
+    borrowed?: Borrowed,
+  ) {
+    super(call);
+    this.#borrowed = borrowed;
+  }
+
+  get isPosted(): boolean {
+    return this.#postedBytes === this.piece.byteLength;
+  }
+
+  abstract readonly isLost: boolean;
+
+  get pooledBytes(): number {
+    return this.#borrowed === undefined ? this.#nextBytes : 0;
+  }
+
+  post(slots: SendSlots, lease: Lease | undefined): void {
+    const { remote, offset: from } = this.piece;
+    const offset = this.#postedBytes;
+    const byteLength = this.#nextBytes;
+    try {
+      if (lease !== undefined) this.fill(lease, offset, byteLength);
+      const qp = slots.begin(this, lease, offset, byteLength);
+      this.describe(qp, remote.key, remote.address + BigInt(from + offset));
+      const { lkey, addr } = this.#placeOf(lease, offset);
+      qp.wrSetSge(lkey, addr, byteLength);
+      slots.post();
+    } catch (error) {
+      lease?.release();
+      throw error;
+    }
+    this.#postedBytes += byteLength;
+  }
+
+  onDone(slot: Slot): void {
+    this.#endedBytes += slot.byteLength;
+    if (!this.isSettled) {
+      this.#doneBytes += slot.byteLength;
+      if (this.isLost) this.reject(goneError(this.call));
+      else if (slot.lease !== undefined) this.onPiece(slot.lease, slot);
+      if (this.#doneBytes === this.piece.byteLength) this.resolve(this.result());
+    }
+    this.#returnIfDone();
+  }
+
+  onFailed(slot: Slot, error: Error): void {
+    this.#endedBytes += slot.byteLength;
+    this.reject(error);
+    this.#returnIfDone();
+  }
+
+  override reject(error: unknown): void {
+    if (!this.isSettled) this.#borrowed?.takeBack(this.#endedBytes, this.#postedBytes);
+    super.reject(error);
+    this.#returnIfDone();
+  }
+
+  protected onGivenUp(): void {
+    this.drop(this);
+  }
+
+  /** Puts what a piece carries into the buffer that it goes by. */
+  protected abstract fill(lease: Lease, offset: number, byteLength: number): void;
+
+  /** Says to the queue pair what a piece does. */
+  protected abstract describe(qp: Qp, rkey: number, address: bigint): void;
+
+  /** A piece is there, in the buffer that it went by. */
+  protected abstract onPiece(lease: Lease, slot: Slot): void;
+
+  /** What the promise gives. */
+  protected abstract result(): T;
+
+  get #nextBytes(): number {
+    return Math.min(PIECE_BYTES, this.piece.byteLength - this.#postedBytes);
+  }
+
+  #placeOf(lease: Lease | undefined, offset: number): Place {
+    const place = lease ?? this.#borrowed?.at(offset);
+    if (place === undefined) throw new Error('verbena: internal error: a transfer has no memory');
+    return place;
+  }
+
+  /** No request uses what was borrowed any more, and none will. */
+  #returnIfDone(): void {
+    if (this.isSettled && this.#endedBytes === this.#postedBytes) this.#borrowed?.giveBack();
+  }
+}
+
+/** Writes bytes into the peer's memory. */
+export class WriteTransfer extends Transfer<void> {
+  constructor(
+    call: string,
+    order: number,
+    piece: RemotePiece,
+    private readonly bytes: Uint8Array,
+    drop: (transfer: QueuedTransfer) => void,
+    borrowed: Borrowed | undefined,
+  ) {
+    super(call, order, piece, drop, borrowed);
+  }
+
+  get isLost(): boolean {
+    return !this.isPosted && isGone(this.bytes, this.piece.byteLength);
+  }
+
+  protected fill(lease: Lease, offset: number, byteLength: number): void {
+    lease.bytes.set(this.bytes.subarray(offset, offset + byteLength));
+  }
+
+  protected describe(qp: Qp, rkey: number, address: bigint): void {
+    qp.wrRdmaWrite(rkey, address);
+  }
+
+  protected onPiece(): void {
+    // It is at the peer.
+  }
+
+  protected result(): void {
+    // There is nothing to say.
+  }
+}
+
+/** Reads the peer's memory into the program's. */
+export class ReadTransfer extends Transfer<Uint8Array> {
+  constructor(
+    call: string,
+    order: number,
+    piece: RemotePiece,
+    private readonly into: Uint8Array,
+    drop: (transfer: QueuedTransfer) => void,
+    borrowed: Borrowed | undefined,
+  ) {
+    super(call, order, piece, drop, borrowed);
+  }
+
+  get isLost(): boolean {
+    return isGone(this.into, this.piece.byteLength);
+  }
+
+  protected fill(): void {
+    // The peer does.
+  }
+
+  protected describe(qp: Qp, rkey: number, address: bigint): void {
+    qp.wrRdmaRead(rkey, address);
+  }
+
+  protected onPiece(lease: Lease, { offset, byteLength }: Slot): void {
+    this.into.set(lease.bytes.subarray(0, byteLength), offset);
+  }
+
+  protected result(): Uint8Array {
+    return this.into;
+  }
+}
+
+/** What an atomic does to 8 bytes. */
+export type Atomic =
+  | { readonly does: 'add'; readonly add: bigint }
+  | { readonly does: 'swap'; readonly compare: bigint; readonly swap: bigint };
+
+/** Bytes that an atomic works on. */
+export const ATOMIC_BYTES = 8;
+const word = new BigUint64Array(1);
+const wordBytes = new Uint8Array(word.buffer);
+
+/** Changes 8 bytes of the peer's memory at once, and tells what was there before. */
+export class AtomicTransfer extends Transfer<bigint> {
+  /** It names no memory of the program's. */
+  readonly isLost = false;
+  #before = 0n;
+
+  constructor(
+    call: string,
+    order: number,
+    piece: RemotePiece,
+    private readonly atomic: Atomic,
+    drop: (transfer: QueuedTransfer) => void,
+  ) {
+    super(call, order, piece, drop);
+  }
+
+  protected fill(): void {
+    // The peer does.
+  }
+
+  protected describe(qp: Qp, rkey: number, address: bigint): void {
+    const { atomic } = this;
+    if (atomic.does === 'add') qp.wrAtomicFetchAdd(rkey, address, atomic.add);
+    else qp.wrAtomicCmpSwp(rkey, address, atomic.compare, atomic.swap);
+  }
+
+  protected onPiece(lease: Lease): void {
+    // As it lies in memory, which is how adapters return it.
+    wordBytes.set(lease.bytes.subarray(0, ATOMIC_BYTES));
+    this.#before = word[0];
+  }
+
+  protected result(): bigint {
+    return this.#before;
+  }
+}

@@ -1,0 +1,99 @@
+/** What sockets are tested over: streams that are as unkind as they may be, and rsockets. */
+import { once } from 'node:events';
+import type { Server, Socket } from '../../index.js';
+import type { ConnectionListener } from '../../server.js';
+import type { NetListenOptions, ServerOptions } from '../../server-options.js';
+import type { NetConnectOptions } from '../../socket-options.js';
+import { rsockets } from '../../rsockets.js';
+import '../../../../node/hosting/index.js';
+import { loopback } from '../../../../../test/support/loopback.js';
+import { memoryNet, type Net, netOver } from './memory-net.js';
+
+process.env['VERBENA_ADDR'] = loopback(1);
+
+const SEED = Number(process.env['VERBENA_SEED'] ?? 1);
+
+/** By what they are called in the names of tests. */
+export const NETS: readonly (readonly [where: string, net: Net])[] = [
+  ['unkind streams', memoryNet(SEED)],
+  ['rsockets', netOver(rsockets)],
+];
+
+/** A server that listens. */
+export async function listening(
+  net: Net,
+  onConnection?: ConnectionListener,
+  options: ServerOptions = {},
+  where: NetListenOptions = {},
+): Promise<Server> {
+  const server = net.createServer(options, onConnection).listen({ port: 0, ...where });
+  await once(server, 'listening');
+  return server;
+}
+
+/** Where a server listens. */
+export function placeOf(server: Server): { host: string; port: number } {
+  const address = server.address();
+  if (address === null) throw new Error('it does not listen');
+  return { host: address.address, port: address.port };
+}
+
+/** Both ends of a connection, and where it came to. */
+export interface Ends extends AsyncDisposable {
+  readonly server: Server;
+  readonly atServer: Socket;
+  readonly client: Socket;
+}
+
+/** Connects. What is left of it is destroyed in the end. */
+export async function connected(
+  net: Net,
+  ofServer: ServerOptions = {},
+  ofClient: Partial<NetConnectOptions> = {},
+): Promise<Ends> {
+  const server = await listening(net, undefined, ofServer);
+  const client = net.connect({ ...placeOf(server), ...ofClient });
+  const [[atServer]] = await Promise.all([once(server, 'connection') as Promise<[Socket]>, once(client, 'connect')]);
+  return { server, atServer, client, [Symbol.asyncDispose]: () => ended(server, atServer, client) };
+}
+
+/** Destroys what is left. */
+export async function ended(server: Server, ...sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await server[Symbol.asyncDispose]();
+}
+
+/** All that a socket brings until it ends. */
+export async function allOf(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (!socket.readableEnded) await once(socket, 'end');
+  return Buffer.concat(chunks);
+}
+
+/** The names of events in the order in which they come, until 'close'. */
+export async function events(emitter: Socket, ...names: readonly string[]): Promise<string[]> {
+  const seen: string[] = [];
+  for (const name of names) emitter.on(name, () => seen.push(name));
+  await new Promise((resolve) => emitter.once('close', resolve));
+  return seen;
+}
+
+/** Whether there was an error, once a socket has closed. */
+export async function closeOf(socket: Socket): Promise<unknown> {
+  if (!socket.closed) return new Promise((resolve) => socket.once('close', resolve));
+  // It is closed before it says so.
+  await new Promise((resolve) => setImmediate(resolve));
+  return socket.errored !== null;
+}
+
+/** The code of an error. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** The error that a socket ends with. */
+export async function failureOf(socket: Socket): Promise<NodeJS.ErrnoException> {
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+  return error;
+}

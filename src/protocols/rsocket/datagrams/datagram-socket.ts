@@ -1,0 +1,344 @@
+import { gidsEqual, ipFromGid, QpType, RDMA_UDP_QKEY, WcStatus } from '../../../device/ibta/index.js';
+import type { CmId, FullAddress, SocketAddress } from '../../../api/rdmacm/index.js';
+import { openDatagramPort } from '../../../api/provider/index.js';
+import type { DatagramPort } from '../../../api/runtime/index.js';
+import { type Context, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
+import { type CompletionHandler, Engine, type Requests } from '../../core/index.js';
+import { RsocketError } from '../errors.js';
+import {
+  datagramHeaderBytes,
+  decodeIntroduction,
+  encodeDatagramHeader,
+  encodeIntroduction,
+  gidInHeader,
+  IntroductionKind,
+  portInHeader,
+} from '../wire/index.js';
+import { gidOf, isGroup, isLinkLocal, versionOf, withoutZone } from './addresses.js';
+import { type Arrival, ReceivedDatagram } from './arrivals.js';
+import { DatagramMemory, GRH_BYTES } from './datagram-memory.js';
+import { type DatagramSizes, granted, maxPayload } from './datagram-sizes.js';
+import { type Peer, Peers } from './peers.js';
+
+/** In messages of leaks. */
+const OWNER = 'verbena/rsocket datagrams';
+const HOP_LIMIT = 64;
+const MAX_PORT = 0xffff;
+/** A peer that has answered is asked again after that long, since it may have been started anew, with another queue pair. */
+const FRESH_US = 5_000_000;
+/** And one that does not answer, after that. */
+const ASK_AGAIN_US = 1_000_000;
+const NOTHING = new Uint8Array(0);
+
+/** What a socket tells its owner. */
+export interface DatagramEvents {
+  readonly readable: () => void;
+  readonly writable: () => void;
+  /** Nothing is sent or received any more: the device is gone. */
+  readonly failed: (error: Error) => void;
+}
+
+/** How one is made. */
+export interface DatagramSocketOptions extends DatagramSizes {
+  /** Type of service of the packets, 8 bits. */
+  readonly tos: number;
+}
+
+function contextOf(id: CmId): Context {
+  if (id.verbs === undefined) throw new Error('verbena: internal error: a socket without a device');
+  return id.verbs;
+}
+
+/** A socket for datagrams: a queue pair, which those who do not know it find by a UDP port of the same number. */
+export class DatagramSocket implements CompletionHandler {
+  readonly localAddress: FullAddress;
+  /** Bytes of a datagram at most. */
+  readonly maxPayload: number;
+  /** Only what this one sends is taken. */
+  only: Peer | undefined;
+  readonly #engine: Engine;
+  readonly #version: 4 | 6;
+  readonly #header: Uint8Array;
+  readonly #requests: Requests;
+  readonly #memory: DatagramMemory;
+  readonly #qp: Qp;
+  readonly #port: DatagramPort;
+  readonly #gid: Uint8Array;
+  /** Of a link-local address, which means one on that interface only. */
+  readonly #zone: string;
+  readonly #peers = new Peers();
+  readonly #arrivals: Arrival[] = [];
+  /** To whom each buffer is under way. */
+  readonly #addressees: (Peer | undefined)[];
+  readonly #undo: (() => void)[] = [];
+  #sending = 0;
+  #isClosed = false;
+
+  /**
+   * @param id has an address, and no queue pair; it is destroyed with the socket
+   * @throws VerbsError EADDRINUSE when another has the UDP port; ENOMEM
+   */
+  constructor(
+    call: string,
+    id: CmId,
+    private readonly options: DatagramSocketOptions,
+    private readonly events: DatagramEvents,
+  ) {
+    try {
+      const context = contextOf(id);
+      const engine = Engine.of(context);
+      const { sends, receives } = granted(options, context);
+      const host = withoutZone(context.address);
+      this.#engine = engine;
+      this.#zone = context.address.slice(host.length);
+      this.#gid = context.queryGid(1, 0);
+      this.#version = versionOf(this.#gid);
+      this.maxPayload = maxPayload(context, this.#version);
+      this.#requests = engine.requests(this, sends + receives, OWNER);
+      this.#undo.push(() => this.#requests.end());
+      this.#memory = new DatagramMemory(engine.pd, sends, receives);
+      this.#undo.push(() => this.#memory[Symbol.dispose]());
+      this.#addressees = new Array<Peer | undefined>(sends);
+      this.#undo.push(() => id[Symbol.dispose]());
+      this.#qp = id.createQp(engine.pd, {
+        qpType: QpType.UD,
+        sendCq: engine.cq,
+        recvCq: engine.cq,
+        sqSigAll: true,
+        cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 0 },
+      });
+      for (let slot = 0; slot < receives; slot += 1) this.#postReceive(slot);
+      const { port } = id.localAddr ?? { port: 0 };
+      this.#port = openDatagramPort(call, context, {
+        host: context.address,
+        port,
+        onDatagram: (bytes, from, fromPort) => this.#introduced(bytes, withoutZone(from), fromPort),
+      });
+      this.#undo.push(() => this.#port.close());
+      this.localAddress = { host, port: this.#port.port };
+      this.#header = encodeDatagramHeader(this.#gid, this.localAddress.port);
+      const hold = engine.hold();
+      this.#undo.push(() => hold.release());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  /** Whether there is a buffer to send from. */
+  get canSend(): boolean {
+    return this.#memory.hasRoom;
+  }
+
+  /** Whether the adapter has sent all. */
+  get isIdle(): boolean {
+    return this.#sending === 0;
+  }
+
+  /** The oldest datagram that nobody has read. */
+  get next(): Arrival | undefined {
+    return this.#arrivals[0];
+  }
+
+  /** {@link next} was read: its buffer is the adapter's again. */
+  consume(): void {
+    const read = this.#arrivals.shift();
+    if (read !== undefined && read.slot >= 0 && !this.#isClosed) this.#postReceive(read.slot);
+  }
+
+  /**
+   * Somebody to send to.
+   *
+   * @throws RsocketError EINVAL for an address without a port or a host, EAFNOSUPPORT for one of the other version of IP, EOPNOTSUPP for a group
+   */
+  peer(call: string, { host = '', port = 0 }: SocketAddress): Peer {
+    const known = this.#peers.find(host, port);
+    if (known !== undefined) return this.#peers.choose(host, port);
+    const plain = this.#checkedHost(call, host, port);
+    return this.#peers.choose(plain, port);
+  }
+
+  /**
+   * Sends a datagram. Nobody tells whether it arrives.
+   *
+   * @returns false when no buffer is free
+   * @throws RsocketError EMSGSIZE for more than {@link maxPayload} bytes; VerbsError when the device has no room for an address handle, or is lost
+   */
+  send(call: string, peer: Peer, pieces: readonly Uint8Array[]): boolean {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (length > this.maxPayload)
+      throw new RsocketError(call, {
+        errno: 'EMSGSIZE',
+        message: `a datagram of ${length} bytes does not fit into one packet, which has room for ${this.maxPayload}`,
+        advice: 'Send it in parts',
+      });
+    const now = this.#engine.nowUs();
+    if (peer.qpn === 0 || now >= peer.askAtUs) {
+      peer.isAsked = true;
+      peer.askAtUs = now + ASK_AGAIN_US;
+      this.#introduce(IntroductionKind.DATA, peer, joined(pieces, length));
+      return true;
+    }
+    if (!this.#memory.hasRoom) return false;
+    peer.ah ??= this.#engine.pd.createAh({
+      isGlobal: true,
+      portNum: 1,
+      grh: { dgid: peer.gid, sgidIndex: 0, hopLimit: HOP_LIMIT, trafficClass: this.options.tos },
+    });
+    this.#post(peer, peer.ah, pieces, length);
+    return true;
+  }
+
+  /** Ends it at once. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#arrivals.length = 0;
+    this.#release();
+  }
+
+  onCompletion(cookie: number, cq: Cq): void {
+    if (cookie >= 0) this.#received(cookie, cq);
+    else this.#sent(~cookie);
+  }
+
+  onLost(cookie: number): void {
+    if (cookie < 0) this.#sent(~cookie);
+    if (this.#isClosed || this.#engine.failure === undefined) return;
+    const { failure } = this.#engine;
+    this.close();
+    this.events.failed(failure);
+  }
+
+  #post(peer: Peer, ah: NonNullable<Peer['ah']>, pieces: readonly Uint8Array[], length: number): void {
+    const slot = this.#memory.takeSend();
+    this.#memory.fill(slot, this.#header, pieces);
+    const qp = this.#qp;
+    const wrId = this.#requests.expect(~slot);
+    try {
+      qp.wrStart();
+      qp.wrId = wrId;
+      qp.wrSend();
+      qp.wrSetUdAddr(ah, peer.qpn, RDMA_UDP_QKEY);
+      qp.wrSetSge(this.#memory.lkey, this.#memory.sendAddr(slot), this.#header.length + length);
+      qp.wrComplete();
+    } catch (error) {
+      this.#requests.forget(wrId);
+      this.#memory.releaseSend(slot);
+      throw error;
+    }
+    this.#addressees[slot] = peer;
+    peer.underWay += 1;
+    this.#sending += 1;
+  }
+
+  #sent(slot: number): void {
+    const peer = this.#addressees[slot];
+    this.#addressees[slot] = undefined;
+    this.#memory.releaseSend(slot);
+    this.#sending -= 1;
+    if (peer !== undefined) {
+      peer.underWay -= 1;
+      peer.tidy();
+    }
+    if (!this.#isClosed) this.events.writable();
+  }
+
+  #postReceive(slot: number): void {
+    const wrId = this.#requests.expect(slot);
+    try {
+      this.#qp.postRecvSge(wrId, this.#memory.lkey, this.#memory.receiveAddr(slot), this.#memory.receiveBytes);
+    } catch (error) {
+      this.#requests.forget(wrId);
+      if (!(error instanceof VerbsError)) throw error;
+      // The device is lost, and says so by itself.
+    }
+  }
+
+  #received(slot: number, cq: Cq): void {
+    if (this.#isClosed) return;
+    if (cq.status === WcStatus.WR_FLUSH_ERR) return;
+    const all = cq.status === WcStatus.SUCCESS ? this.#memory.received(slot, cq.byteLen) : NOTHING;
+    const bytes = all.subarray(GRH_BYTES);
+    const headerBytes = datagramHeaderBytes(bytes, all, this.#version);
+    if (headerBytes === 0 || this.#isFull || !this.#isWanted(bytes)) {
+      this.#postReceive(slot);
+      return;
+    }
+    this.#arrivals.push(new ReceivedDatagram(bytes, headerBytes, slot));
+    this.events.readable();
+  }
+
+  /** What waits is bounded, whichever way it has come. */
+  get #isFull(): boolean {
+    return this.#arrivals.length >= this.#memory.receives;
+  }
+
+  #isWanted(datagram: Uint8Array): boolean {
+    const { only } = this;
+    return only === undefined || (portInHeader(datagram) === only.port && gidsEqual(gidInHeader(datagram), only.gid));
+  }
+
+  /** A packet has come by UDP, from whomever. */
+  #introduced(bytes: Uint8Array, host: string, port: number): void {
+    if (this.#isClosed || port === 0) return;
+    const introduction = decodeIntroduction(bytes, this.#version);
+    if (introduction === undefined) return;
+    const { only } = this;
+    if (only !== undefined && (only.port !== port || only.host !== host)) return;
+    const { kind, qpn, payload } = introduction;
+    if (kind === IntroductionKind.CTRL) {
+      const peer = this.#peers.find(host, port);
+      // An answer to nothing is somebody else's.
+      if (peer?.isAsked !== true) return;
+      peer.isAsked = false;
+      this.#learn(peer, qpn);
+      return;
+    }
+    const peer = this.#peers.meet(host, port);
+    this.#learn(peer, qpn);
+    this.#introduce(IntroductionKind.CTRL, peer, NOTHING);
+    if (this.#isFull || payload.length > this.maxPayload) return;
+    this.#arrivals.push({ payload, from: { host, port }, slot: -1 });
+    this.events.readable();
+  }
+
+  #learn(peer: Peer, qpn: number): void {
+    peer.qpn = qpn;
+    peer.askAtUs = this.#engine.nowUs() + FRESH_US;
+  }
+
+  #introduce(kind: IntroductionKind, { host, port, gid }: Peer, payload: Uint8Array): void {
+    const packet = encodeIntroduction(kind, this.#gid, this.#qp.qpNum, payload);
+    this.#port.send(packet, isLinkLocal(gid) ? host + this.#zone : host, port);
+  }
+
+  /** @returns the address as peers are known by */
+  #checkedHost(call: string, host: string, port: number): string {
+    const refused = (errno: 'EINVAL' | 'EAFNOSUPPORT' | 'EOPNOTSUPP', message: string): RsocketError =>
+      new RsocketError(call, { errno, message, advice: 'Give the address and the port of an rsocket for datagrams' });
+    if (!Number.isInteger(port) || port < 1 || port > MAX_PORT) throw refused('EINVAL', `the port is ${port}`);
+    const gid = gidOf(host);
+    if (gid === undefined) throw refused('EINVAL', `'${host}' is no address`);
+    if (versionOf(gid) !== this.#version)
+      throw refused('EAFNOSUPPORT', `${host} is no address of IPv${this.#version}, which the socket has`);
+    if (isGroup(gid)) throw refused('EOPNOTSUPP', `${host} is a group`);
+    return ipFromGid(gid);
+  }
+
+  #release(): void {
+    for (const undo of this.#undo.splice(0).reverse()) undo();
+    this.#peers.clear();
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  if (pieces.length === 1) return pieces[0];
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,441 @@
+import { SendFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
+import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
+import type { CompletionHandler, Engine, Requests } from '../../core/index.js';
+import { lied, RsocketError } from '../errors.js';
+import {
+  type Announcement,
+  type ControlMessage,
+  type Ending,
+  MAX_CHUNK,
+  type Sizes,
+  StreamProtocol,
+  TARGETS,
+} from '../protocol/index.js';
+import {
+  type ConnectionData,
+  encodeIomapEntry,
+  immediateOf,
+  IOMAP_ENTRY_BYTES,
+  Operation,
+  RSOCKET_VERSION,
+  type Span,
+  SPAN_BYTES,
+  writeSpan,
+} from '../wire/index.js';
+import { OWN_ORDER, StreamMemory } from './stream-memory.js';
+
+/** In messages of leaks. */
+const OWNER = 'verbena/rsocket';
+/** What names a buffer, and an entry of a table, go inline whatever the program has asked for. */
+export const MIN_INLINE = 24;
+
+/** What requests were, by what is kept with them. Of data it is how many bytes. */
+const RECEIVE = -1;
+const CONTROL = -2;
+
+/** What requests complete with that the peer's adapter does not answer. */
+const UNANSWERED: readonly WcStatus[] = [WcStatus.RETRY_EXC_ERR, WcStatus.RNR_RETRY_EXC_ERR];
+
+const BY_SEND = 'a message came by a SEND';
+
+/** Is told what happens. */
+export interface EndpointListener {
+  /** There is something to read, or nothing more will come. */
+  onReadable(): void;
+  /** The peer has room, or its adapter has something. */
+  onProgress(): void;
+  /** Nothing is sent or received any more. */
+  onEnd(failure: RsocketError | undefined): void;
+}
+
+interface Early {
+  readonly immediate: number;
+  readonly byteLength: number;
+}
+
+/** One end of a stream at work: the protocol bound to a queue pair and to memory. */
+export class Endpoint implements CompletionHandler {
+  readonly memory: StreamMemory;
+  listener: EndpointListener | undefined;
+  /** Messages that were sent, and that have come. */
+  messages = 0;
+  readonly #requests: Requests;
+  #protocol: StreamProtocol | undefined;
+  #peer: ConnectionData | undefined;
+  /** What came before it was known who the peer is. */
+  #early: Early[] = [];
+  #earlyEnd: (() => void) | undefined;
+  #hasEnded = false;
+  /** Nothing can be posted any more. */
+  #isGone = false;
+  #isDestroyed = false;
+  #isKeepaliveDue = false;
+  readonly #grant = new Uint8Array(SPAN_BYTES);
+  readonly #grantView = new DataView(this.#grant.buffer);
+
+  /** @throws VerbsError ENOMEM when there is no room for its requests or its memory */
+  constructor(
+    readonly engine: Engine,
+    private readonly qp: Qp,
+    readonly sizes: Sizes,
+  ) {
+    this.#requests = engine.requests(this, sizes.sqSize + sizes.rqSize, OWNER);
+    try {
+      this.memory = new StreamMemory(engine.pd, engine.spareMemory, sizes);
+    } catch (error) {
+      this.#requests.end();
+      throw error;
+    }
+  }
+
+  /** What this end says of itself. */
+  get own(): ConnectionData {
+    const { rqSize, iomapSize } = this.sizes;
+    return {
+      version: RSOCKET_VERSION,
+      byteOrder: OWN_ORDER,
+      hasIomap: true,
+      credits: rqSize,
+      iomapSize,
+      targets: this.memory.targets,
+      data: this.memory.half(0),
+    };
+  }
+
+  /** Posts the receives that it promises. @throws VerbsError when the device is gone */
+  open(): void {
+    for (let i = 0; i < this.sizes.rqSize; i += 1) this.#postReceive();
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The connection is there, and this is what the peer said of itself. */
+  protocolFor(peer: ConnectionData): StreamProtocol {
+    this.#peer = peer;
+    return new StreamProtocol(this.sizes, peer, this.memory);
+  }
+
+  /** Says and hears something from now on. */
+  begin(protocol: StreamProtocol): void {
+    this.#protocol = protocol;
+    for (const { immediate, byteLength } of this.#early.splice(0)) this.#hear(protocol, immediate, byteLength);
+    this.#earlyEnd?.();
+    this.#pump();
+  }
+
+  /** Sends what there is room for. @returns how many bytes @throws VerbsError when the device is gone */
+  write(protocol: StreamProtocol, bytes: Uint8Array): number {
+    let taken = 0;
+    for (let most = protocol.firstChunk; taken < bytes.length; most = Math.min(2 * most, MAX_CHUNK)) {
+      const byteLength = protocol.chunk(bytes.length - taken, most);
+      if (byteLength === 0) break;
+      const chunk = byteLength === bytes.length ? bytes : bytes.subarray(taken, taken + byteLength);
+      this.#postData(protocol, chunk, byteLength);
+      taken += byteLength;
+    }
+    return taken;
+  }
+
+  /** Writes to what the peer has mapped there, as far as there is room. @returns how many bytes @throws VerbsError when the device is gone */
+  writeMapped(protocol: StreamProtocol, bytes: Uint8Array, { addr, key, length }: Span): number {
+    const total = Math.min(bytes.length, length);
+    let taken = 0;
+    for (let most = protocol.firstChunk; taken < total; most = Math.min(2 * most, MAX_CHUNK)) {
+      const byteLength = protocol.mappedChunk(total - taken, most);
+      if (byteLength === 0) break;
+      const { qp } = this;
+      qp.wrStart();
+      const wrId = this.#begin(byteLength);
+      qp.wrRdmaWrite(key, addr + BigInt(taken));
+      this.#setData(protocol, bytes.subarray(taken, taken + byteLength), byteLength);
+      this.#complete(wrId);
+      protocol.sentMapped(byteLength);
+      taken += byteLength;
+    }
+    return taken;
+  }
+
+  /** What was mapped, or is mapped no longer, is to be told. */
+  announce(): void {
+    this.#pump();
+  }
+
+  /** So many bytes were read. */
+  consume(protocol: StreamProtocol, byteLength: number): void {
+    protocol.incoming.consume(byteLength);
+    this.#pump();
+    if (this.#isDestroyed) this.#releaseReceive();
+  }
+
+  /** A direction ends by this end's will. */
+  shut(protocol: StreamProtocol, ending: Ending): void {
+    protocol.end(ending);
+    this.#pump();
+  }
+
+  /** Has the peer's adapter be asked whether it is there. */
+  keepAlive(): void {
+    this.#isKeepaliveDue = true;
+    this.#pump();
+  }
+
+  /** Nothing is sent or received any more. What has come can still be read. */
+  end(failure: RsocketError | undefined): void {
+    if (this.#hasEnded) return;
+    // What had come by then is looked at first: a peer may come, talk and go before this program has noticed.
+    if (this.#protocol === undefined) {
+      this.#earlyEnd ??= () => this.end(failure);
+      return;
+    }
+    this.#hasEnded = true;
+    this.listener?.onEnd(failure);
+  }
+
+  /** The connection manager says that it is over. */
+  disconnected(): void {
+    // What has completed before may not have been looked at.
+    while (!this.#hasEnded && this.engine.progress() > 0);
+    this.#lose();
+  }
+
+  /** The queue pair was destroyed: nobody touches its memory any more. */
+  destroyed(): void {
+    this.#isGone = true;
+    this.#hasEnded = true;
+    this.#isDestroyed = true;
+    this.#requests.end();
+    this.memory[Symbol.dispose]();
+    this.#releaseReceive();
+  }
+
+  onCompletion(cookie: number, cq: Cq): void {
+    if (cq.status !== WcStatus.SUCCESS) this.#onError(cookie, cq);
+    else if (cookie === RECEIVE) this.#onReceived(cq);
+    else this.#onSent(cookie);
+    this.#pump();
+  }
+
+  onLost(): void {
+    this.#isGone = true;
+    this.#lose();
+  }
+
+  /** What has come can be read after the end; the last that reads it frees the buffer. */
+  #releaseReceive(): void {
+    if (this.#protocol === undefined || this.#protocol.incoming.unread === 0) this.memory.releaseReceive();
+  }
+
+  #onSent(cookie: number): void {
+    const protocol = this.#protocol;
+    if (protocol === undefined) return;
+    if (cookie === CONTROL) protocol.completedControl();
+    else protocol.completedData(cookie);
+    this.listener?.onProgress();
+  }
+
+  #onReceived(cq: Cq): void {
+    const { immData, byteLen, opcode } = cq;
+    const protocol = this.#protocol;
+    if (opcode !== WcOpcode.RECV_RDMA_WITH_IMM) {
+      this.end(lied(BY_SEND));
+      return;
+    }
+    if (protocol === undefined) {
+      this.#early.push({ immediate: immData, byteLength: byteLen });
+      return;
+    }
+    this.#hear(protocol, immData, byteLen);
+  }
+
+  #hear(protocol: StreamProtocol, immediate: number, byteLength: number): void {
+    if (this.#hasEnded) return;
+    this.messages += 1;
+    const heard = protocol.hear(immediate, byteLength);
+    if (heard === 'lie') {
+      this.end(lied(protocol.lie));
+      return;
+    }
+    this.#repost();
+    if (heard === 'data') this.listener?.onReadable();
+    else if (heard === 'credit') this.listener?.onProgress();
+    else if (heard === 'ending') {
+      this.listener?.onReadable();
+      this.listener?.onProgress();
+    }
+  }
+
+  #onError(cookie: number, cq: Cq): void {
+    if (this.#hasEnded) return;
+    if (cq.status === WcStatus.WR_FLUSH_ERR) this.#lose(this.engine.context.explain(cq.workCompletion()));
+    else if (UNANSWERED.includes(cq.status) && this.#protocol?.isWhole === true) this.end(undefined);
+    else this.end(this.#failureOf(cookie, cq));
+  }
+
+  #failureOf(cookie: number, cq: Cq): RsocketError {
+    if (cookie === RECEIVE && cq.status === WcStatus.LOC_LEN_ERR) return lied(BY_SEND);
+    const message = this.engine.context.explain(cq.workCompletion());
+    switch (cq.status) {
+      case WcStatus.RETRY_EXC_ERR:
+      case WcStatus.RNR_RETRY_EXC_ERR:
+        return new RsocketError('rsocket', {
+          errno: 'ETIMEDOUT',
+          message: `the peer does not answer: ${message}`,
+          advice: '',
+        });
+      case WcStatus.LOC_ACCESS_ERR:
+        return lied(`it wrote to where it may not: ${message}`);
+      case WcStatus.REM_ACCESS_ERR:
+      case WcStatus.REM_INV_REQ_ERR:
+        return lied(
+          `${cookie === CONTROL ? 'where it is to be told of buffers' : 'the buffer that it has named'} cannot be written to: ${message}`,
+        );
+      default:
+        return new RsocketError('rsocket', { errno: 'EIO', message, advice: '' });
+    }
+  }
+
+  /** Nothing is carried out any more. That is no failure once both directions have ended, and all that was sent has arrived. */
+  #lose(why = ''): void {
+    const protocol = this.#protocol;
+    if (protocol === undefined) {
+      this.#earlyEnd ??= () => this.#lose(why);
+      return;
+    }
+    const { failure } = this.engine;
+    if (failure !== undefined)
+      this.end(
+        new RsocketError('rsocket', { errno: 'ENODEV', message: failure.message, advice: '' }, { cause: failure }),
+      );
+    else if (protocol.isWhole) this.end(undefined);
+    else this.end(lost(why));
+  }
+
+  #postData(protocol: StreamProtocol, chunk: Uint8Array, byteLength: number): void {
+    const { qp } = this;
+    const { outgoing } = protocol;
+    qp.wrStart();
+    const wrId = this.#begin(byteLength);
+    qp.wrRdmaWriteImm(outgoing.key, outgoing.addr, immediateOf(Operation.DATA, byteLength));
+    this.#setData(protocol, chunk, byteLength);
+    this.#complete(wrId);
+    protocol.sentData(byteLength);
+    this.messages += 1;
+  }
+
+  /** The number of a request, by which its completion is known. */
+  #begin(cookie: number): number {
+    const { qp } = this;
+    const wrId = this.#requests.expect(cookie);
+    qp.wrId = wrId;
+    qp.wrFlags = SendFlags.SIGNALED;
+    return wrId;
+  }
+
+  /** Small ones go into the request, others by the send buffer. */
+  #setData(protocol: StreamProtocol, chunk: Uint8Array, byteLength: number): void {
+    const { qp, memory } = this;
+    const { ring } = protocol;
+    if (protocol.isInline(byteLength)) qp.wrSetInlineData(chunk);
+    else if (ring.beforeEnd(byteLength) === byteLength) {
+      memory.sendBytes.set(chunk, ring.at);
+      qp.wrSetSge(memory.sendLkey, memory.sendAddr + ring.at, byteLength);
+    } else qp.wrSetSgeList(memory.wrapped(chunk, ring.at));
+  }
+
+  #postAnnouncement(protocol: StreamProtocol, { index, entry }: Announcement): void {
+    const { qp } = this;
+    const peer = this.#peer;
+    if (peer === undefined) return;
+    qp.wrStart();
+    const wrId = this.#begin(0);
+    const { addr, key } = peer.targets;
+    const at = addr + BigInt(TARGETS * SPAN_BYTES + index * IOMAP_ENTRY_BYTES);
+    qp.wrRdmaWriteImm(key, at, immediateOf(Operation.IOMAP_SGL, index));
+    qp.wrSetInlineData(encodeIomapEntry(entry, peer.byteOrder));
+    this.#complete(wrId);
+    protocol.announced();
+    this.messages += 1;
+  }
+
+  #postControl(protocol: StreamProtocol, { immediate, hasGrant, grantAt, entry }: ControlMessage): void {
+    const { qp } = this;
+    qp.wrStart();
+    const wrId = this.#begin(CONTROL);
+    const peer = this.#peer;
+    if (hasGrant && peer !== undefined) {
+      const { addr, key } = peer.targets;
+      qp.wrRdmaWriteImm(key, addr + BigInt(entry * SPAN_BYTES), immediate);
+      writeSpan(this.#grantView, 0, this.memory.half(grantAt), peer.byteOrder);
+      qp.wrSetInlineData(this.#grant);
+    } else qp.wrRdmaWriteImm(0, 0, immediate);
+    this.#complete(wrId);
+    this.messages += 1;
+  }
+
+  #postKeepalive(): void {
+    const { qp } = this;
+    qp.wrStart();
+    const wrId = this.#begin(CONTROL);
+    qp.wrRdmaWrite(0, 0);
+    this.#complete(wrId);
+  }
+
+  #complete(wrId: number): void {
+    try {
+      this.qp.wrComplete();
+    } catch (error) {
+      this.#requests.forget(wrId);
+      throw error;
+    }
+  }
+
+  #postReceive(): void {
+    const wrId = this.#requests.expect(RECEIVE);
+    try {
+      this.qp.postRecvSge(wrId, 0, 0, 0);
+    } catch (error) {
+      this.#requests.forget(wrId);
+      throw error;
+    }
+  }
+
+  #repost(): void {
+    if (this.#isGone) return;
+    try {
+      this.#postReceive();
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  /** Sends what the protocol has to say by itself. */
+  #pump(): void {
+    const protocol = this.#protocol;
+    if (protocol === undefined || this.#isGone || this.#hasEnded) return;
+    try {
+      for (let control = protocol.nextControl(); control !== undefined; control = protocol.nextControl())
+        this.#postControl(protocol, control);
+      for (let next = protocol.nextAnnouncement(); next !== undefined; next = protocol.nextAnnouncement())
+        this.#postAnnouncement(protocol, next);
+      if (!this.#isKeepaliveDue || !protocol.takeControlSlot()) return;
+      this.#isKeepaliveDue = false;
+      this.#postKeepalive();
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  /** A call failed that fails only when device or queue pair are gone. */
+  #giveUp(error: unknown): void {
+    if (!(error instanceof VerbsError)) throw error;
+    this.#isGone = true;
+    this.#lose();
+  }
+}
+
+function lost(why: string): RsocketError {
+  const message = why === '' ? 'the peer is gone' : `the connection is gone: ${why}`;
+  return new RsocketError('rsocket', { errno: 'ECONNRESET', message, advice: '' });
+}

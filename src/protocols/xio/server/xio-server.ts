@@ -1,0 +1,247 @@
+import { Callbacks, Waiters, whenAborted } from '../../../api/runtime/index.js';
+import { countProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import { checkWait } from '../../core/index.js';
+import { hex, ServedSessions } from '../protocol/index.js';
+import { type LinkListener, transportOf } from '../transport/index.js';
+import { Action, EPOCH_BYTES, type SetupAnswer, type SetupRequest, XioStatus } from '../wire/index.js';
+import type { XioListenOptions, XioServer, XioSession } from '../api.js';
+import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
+import { secretBytes } from '../random.js';
+import type { Lane } from '../session/lane.js';
+import { urlOf } from '../url.js';
+import { answerOf } from './answer.js';
+import { type Greeted, Greeter } from './greeter.js';
+import { sayOnce } from './say-once.js';
+import { ServedSession, type SessionHost } from './served-session.js';
+
+const CALL = 'listen';
+const MAX_SESSIONS = 65_536;
+const BACKLOG = 1024;
+const ANSWER_MS = 60_000;
+const STOP_MS = 10_000;
+
+/**
+ * Listens for sessions.
+ *
+ * @example
+ * ```ts
+ * const server = await listen({ port: 2061 });
+ * for await (const session of server) session.on('request', ({ body }) => ({ body }));
+ * ```
+ * @throws XioError (the promise rejects) XIO_E_BIND_FAILED when another listens there; VerbsError EINVAL for wrong arguments
+ */
+export async function listen(options: XioListenOptions = {}): Promise<XioServer> {
+  const settings = settingsOf(CALL, options, LISTEN_FIELDS, 'server');
+  const { transport: scheme = 'rdma', maxSessions = MAX_SESSIONS, host, port, context, open, signal } = options;
+  const { backlog = BACKLOG, answerTimeoutMs = ANSWER_MS } = options;
+  refuse(CALL, countProblem('maxSessions', maxSessions, 1, 2 ** 24));
+  refuse(CALL, countProblem('backlog', backlog, 1, 2 ** 24));
+  checkMs(CALL, 'answerTimeoutMs', answerTimeoutMs, 1, true);
+  const transport = transportOf(scheme);
+  if (transport === undefined) throw new VerbsError(CALL, invalid(`nothing is known of transport ${show(scheme)}`));
+  signal?.throwIfAborted();
+  const server = new Server(settings, { maxSessions, backlog, answerTimeoutMs });
+  const { inlineBytes, limits } = settings;
+  const { maxBodyBytes } = limits;
+  const place = { host, port, context, open, inlineBytes, maxBodyBytes };
+  const listener = await transport.listen(place, (link) => server.onLink(link));
+  server.begin(listener, urlOf(transport.scheme, listener.address.host, listener.address.port));
+  if (signal !== undefined) server.heed(signal);
+  return server;
+}
+
+/** How many sessions a server has, and how long they wait to be taken. */
+interface Bounds {
+  readonly maxSessions: number;
+  readonly backlog: number;
+  readonly answerTimeoutMs: number;
+}
+
+/** Where sessions come. */
+class Server implements XioServer, SessionHost {
+  readonly epoch = secretBytes(EPOCH_BYTES);
+  readonly #served = new ServedSessions<ServedLane>(this.epoch);
+  /** By the names of sessions, since those have several connections. */
+  readonly #byId = new Map<string, ServedSession>();
+  readonly #sessions = new Set<ServedSession>();
+  /** Those that wait until the program takes them. */
+  readonly #asking = new Set<ServedSession>();
+  readonly #greeter = new Greeter((greeted) => this.#onGreeted(greeted));
+  readonly #ready: XioSession[] = [];
+  /** Sessions belong to the async context of the call of {@link listen}. */
+  readonly #callbacks = new Callbacks();
+  readonly #waiters: Waiters<XioSession>;
+  #listener: LinkListener | undefined;
+  #url = '';
+  #stopHeeding: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly bounds: Bounds,
+  ) {
+    this.#waiters = new Waiters<XioSession>({ take: () => this.#ready.shift(), listen: () => {}, rest: () => {} });
+  }
+
+  begin(listener: LinkListener, url: string): void {
+    this.#listener = listener;
+    this.#url = url;
+    listener.closed.then(
+      () => this.close(),
+      (error: unknown) => {
+        this.close();
+        this.#waiters.fail(error);
+      },
+    );
+  }
+
+  /** Closes when the signal is aborted, and forgets the signal once it is closed. */
+  heed(signal: AbortSignal): void {
+    this.#stopHeeding = whenAborted(signal, () => this.close());
+    if (signal.aborted) this.close();
+  }
+
+  onLink(link: Parameters<Greeter['add']>[0]): void {
+    // Sessions that there are go on by new links.
+    if (this.#isClosed && this.#sessions.size === 0) link.abort();
+    else this.#greeter.add(link);
+  }
+
+  get address() {
+    if (this.#listener === undefined) throw new Error('verbena: internal error: a server that does not listen');
+    return this.#listener.address;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopHeeding?.();
+    this.#listener?.close();
+    this.#greeter.end();
+    this.#waiters.close();
+    for (const session of this.#ready.splice(0)) session.reject('the server is being closed');
+  }
+
+  async stop(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
+    checkWait('stop', options, { timeoutMs: true });
+    const { timeoutMs = STOP_MS } = options;
+    this.close();
+    const ended = [...this.#sessions].map((session) => session.close({ timeoutMs }).catch(() => undefined));
+    await Promise.all(ended);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<XioSession, void, undefined> {
+    try {
+      yield* this.#waiters.iterate();
+    } finally {
+      this.close();
+    }
+  }
+
+  ref(): this {
+    this.#listener?.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.#listener?.unref();
+    return this;
+  }
+
+  onAnswered(session: ServedSession): void {
+    this.#asking.delete(session);
+  }
+
+  onLaneEnded(session: ServedSession, request: SetupRequest, lane: Lane): void {
+    this.#served.removeIf(request, (end) => end.lane === lane);
+    if (session.wasMoved && lane.channel.isParting) this.#served.part(request, lane.channel.received);
+    const key = hex(request.sessionId);
+    if (this.#byId.get(key) === session) this.#byId.delete(key);
+  }
+
+  onSessionEnded(session: ServedSession): void {
+    this.#sessions.delete(session);
+    const index = this.#ready.indexOf(session);
+    if (index >= 0) this.#ready.splice(index, 1);
+  }
+
+  #onGreeted(greeted: Greeted): void {
+    const { request, received, end } = greeted;
+    const verdict = this.#served.decide(request, received);
+    switch (verdict.action) {
+      case 'begin':
+        this.#begin(greeted);
+        return;
+      case 'resume': {
+        const { session, lane } = verdict.end;
+        const lie = session.resume(lane, greeted);
+        if (lie !== undefined) session.onLie(lane, lie);
+        return;
+      }
+      case Action.UNKNOWN:
+        sayOnce(
+          end,
+          answerOf(this.epoch, { action: Action.UNKNOWN }),
+          () => this.#greeter.again(end),
+          verdict.received,
+        );
+        return;
+      case 'distrust':
+        end.link.abort();
+    }
+  }
+
+  #begin(greeted: Greeted): void {
+    const { request, end } = greeted;
+    const key = hex(request.sessionId);
+    // Connections that go on elsewhere come in any order.
+    const known = this.#byId.get(key);
+    if (known !== undefined) {
+      this.#served.add(request, new ServedLane(known, known.join(greeted)));
+      return;
+    }
+    if (this.#isClosed || !this.#hasRoom) {
+      const status = XioStatus.XIO_E_SESSION_REFUSED;
+      const answer: Partial<SetupAnswer> = { status, words: 'the server has no room' };
+      sayOnce(end, answerOf(this.epoch, { action: Action.REJECT, ...answer }), () => end.link.close());
+      return;
+    }
+    const session = this.#callbacks.run(() => new ServedSession(this.settings, this, request));
+    this.#sessions.add(session);
+    this.#asking.add(session);
+    this.#byId.set(key, session);
+    this.#served.add(request, new ServedLane(session, session.join(greeted)));
+    this.#ready.push(session);
+    this.#waiters.serve();
+    if (this.#asking.has(session)) session.waitFor(this.bounds.answerTimeoutMs);
+  }
+
+  get #hasRoom(): boolean {
+    const { maxSessions, backlog } = this.bounds;
+    return this.#sessions.size < maxSessions && this.#asking.size < backlog;
+  }
+}
+
+/** A connection of a session, as the table of them has it. */
+class ServedLane {
+  constructor(
+    readonly session: ServedSession,
+    readonly lane: Lane,
+  ) {}
+
+  get received(): number {
+    return this.lane.channel.received;
+  }
+}

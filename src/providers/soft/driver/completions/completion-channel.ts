@@ -1,0 +1,82 @@
+import { CompChannelRing, compChannelShape, createRing } from '../../../../device/nic/index.js';
+import type { EventFollower } from '../../../../api/runtime/index.js';
+import { type ChannelFollowing, followEvents, type ProvidedCompChannel } from '../../../../api/provider/index.js';
+import { type Cq, Resource } from '../../../../api/verbs/index.js';
+import type { NotifyingCq, OpenDevice } from '../context-base.js';
+import { EventReader } from './event-reader.js';
+import { EventSource } from './event-source.js';
+
+/** A completion channel. */
+export class SoftCompChannel extends Resource implements ProvidedCompChannel {
+  readonly handle: number;
+  /** CQs that report here. */
+  readonly queues = new Set<NotifyingCq>();
+  protected readonly label: string;
+
+  readonly #reader: EventReader;
+  readonly #source: EventSource<Cq>;
+  /** CQs whose events found no room in the ring and are due nevertheless. */
+  #owed: NotifyingCq[] = [];
+
+  constructor(readonly context: OpenDevice) {
+    const memory = createRing(compChannelShape().bytes, context.hasThread);
+    const handle = context.command('ibv_create_comp_channel', 'createCompChannel', memory);
+    super('ibv_destroy_comp_channel', [context]);
+    this.handle = handle;
+    this.label = `completion channel ${handle}`;
+    this.#reader = new EventReader(memory, CompChannelRing.ENTRIES, 1);
+    this.#source = new EventSource<Cq>(context.adapter, this.#reader, () => this.#take(), 'ibv_get_cq_event');
+    this.abandoned = () => this.#source.close();
+  }
+
+  getCqEvent(timeoutMs?: number): Cq {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.take(timeoutMs);
+  }
+
+  tryGetCqEvent(): Cq | undefined {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.tryTake();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Cq, void, undefined> {
+    this.assertAlive('ibv_get_cq_event');
+    return this.#source.iterate();
+  }
+
+  [followEvents](follower: EventFollower<Cq>): ChannelFollowing {
+    this.assertAlive('ibv_get_cq_event');
+    const reference = (isReferenced: boolean): void => this.#source.reference(isReferenced);
+    return { ...this.#source.follow(follower), reference };
+  }
+
+  destroy(): void {
+    this.end();
+  }
+
+  protected release(): void {
+    this.context.endCommand('ibv_destroy_comp_channel', 'destroyCompChannel', this.handle);
+    this.#source.close();
+  }
+
+  /** The CQ of the oldest event, which from now on waits to be acknowledged. */
+  #take(): NotifyingCq | undefined {
+    const cq = this.#next();
+    if (cq !== undefined) cq.unacknowledged += 1;
+    return cq;
+  }
+
+  #next(): NotifyingCq | undefined {
+    for (;;) {
+      const at = this.#reader.peek();
+      if (at < 0) break;
+      const cq = this.context.queues.get(this.#reader.words[at]);
+      this.#reader.take();
+      // A queue may have been destroyed since it raised the event.
+      if (cq !== undefined) return cq;
+    }
+    if (this.#reader.takeOverflow()) this.#owed = [...this.queues];
+    for (let cq = this.#owed.pop(); cq !== undefined; cq = this.#owed.pop()) if (!cq.destroyed) return cq;
+    return undefined;
+  }
+}

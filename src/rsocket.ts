@@ -1,4 +1,0 @@
-/** Sockets over RDMA, on the wire of librdmacm's rsockets, for programs that run in Node. */
-import './machine/hosting/index.js';
-
-export * from './portable-rsocket.js';

@@ -1,0 +1,75 @@
+import { allocateFile, MemoryFile, releaseFile, SharedMapping } from '../../node/system/index.js';
+import { Refusal } from '../uverbs/refusal.js';
+
+const PAGE_BYTES = 4096;
+/** Of one opened device: programs that ask for the largest of everything are refused rather than served with all memory. */
+const MAX_BYTES = 2 ** 32;
+
+/** A stretch of the file of an opened device, which the program maps as well. */
+export interface RingMemory {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly mapping: SharedMapping;
+}
+
+/**
+ * The file of an opened device: what the program has as its descriptor. It begins with the log of doorbells; behind that lie the
+ * queues, as the program maps them by their offsets.
+ */
+export class RingFile {
+  readonly file: MemoryFile;
+  #end: number;
+  #length = 0;
+  /** Stretches that were given back: by size, since most queues have few sizes. */
+  readonly #free = new Map<number, number[]>();
+
+  /** @throws SystemCallError when there is no descriptor left */
+  constructor(name: string, logBytes: number) {
+    this.file = new MemoryFile(name);
+    this.#end = logBytes;
+    this.#growTo(logBytes);
+  }
+
+  /** @throws Refusal ENOMEM when there is no memory for it */
+  allocate(lengthBytes: number): RingMemory {
+    const bytes = Math.ceil(lengthBytes / PAGE_BYTES) * PAGE_BYTES;
+    const offset = this.#free.get(bytes)?.pop() ?? this.#append(bytes);
+    // Memory that is promised only when it is touched may then not be there, which would end us.
+    if (!allocateFile(this.file.fd, offset, bytes)) {
+      this.#giveBack(offset, bytes);
+      throw new Refusal('ENOMEM');
+    }
+    return { offset, bytes, mapping: new SharedMapping(this.file.fd, offset, bytes) };
+  }
+
+  /** What the program still maps there reads as zeros. */
+  release({ offset, bytes, mapping }: RingMemory): void {
+    mapping.close();
+    releaseFile(this.file.fd, offset, bytes);
+    this.#giveBack(offset, bytes);
+  }
+
+  close(): void {
+    this.file.close();
+  }
+
+  #append(bytes: number): number {
+    const offset = this.#end;
+    if (offset + bytes > MAX_BYTES) throw new Refusal('ENOMEM');
+    this.#growTo(offset + bytes);
+    this.#end = offset + bytes;
+    return offset;
+  }
+
+  #giveBack(offset: number, bytes: number): void {
+    const free = this.#free.get(bytes);
+    if (free === undefined) this.#free.set(bytes, [offset]);
+    else free.push(offset);
+  }
+
+  #growTo(bytes: number): void {
+    if (bytes <= this.#length) return;
+    this.file.grow(bytes);
+    this.#length = bytes;
+  }
+}

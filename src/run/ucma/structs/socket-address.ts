@@ -1,0 +1,50 @@
+import { isIPv4 } from 'node:net';
+import type { SocketAddress } from '../../../api/rdmacm/index.js';
+import { invalid, VerbsError } from '../../../api/verbs/index.js';
+import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
+import { be16, raw, struct, u16, type ValuesOf } from '../../structs/struct.js';
+
+const AF_INET = 2;
+const AF_INET6 = 10;
+/** InfiniBand's own addresses. */
+const AF_IB = 27;
+
+/** `struct sockaddr_in6`, and a `struct sockaddr_in` in its room (ip(7), ipv6(7)). */
+export const SOCKADDR = struct({ family: u16(0), port: be16(2), ipv4: raw(4, 4), ipv6: raw(8, 16) }, 28);
+
+type Values = ValuesOf<typeof SOCKADDR>;
+
+/**
+ * An address of a program.
+ *
+ * @returns undefined where the program names none
+ * @throws VerbsError EADDRNOTAVAIL for an address of InfiniBand, by which librdmacm finds out that there are none; EAFNOSUPPORT
+ *   for any other
+ */
+export function socketAddressOf(call: string, { family, port, ipv4, ipv6 }: Values): SocketAddress | undefined {
+  switch (family) {
+    case 0:
+      return undefined;
+    case AF_INET:
+      return { host: ipv4.join('.'), port };
+    case AF_INET6:
+      return { host: ipFromGid(ipv6), port };
+    case AF_IB:
+      throw new VerbsError(call, {
+        errno: 'EADDRNOTAVAIL',
+        message: 'RoCE has no addresses of InfiniBand',
+        advice: '',
+      });
+    default:
+      throw new VerbsError(call, { ...invalid(`the address is of family ${family}`), errno: 'EAFNOSUPPORT' });
+  }
+}
+
+/** An address as programs get it. */
+export function socketAddressFor({ host, port }: Required<SocketAddress>): Values {
+  const gid = gidFromIp(host);
+  const none = new Uint8Array(0);
+  return isIPv4(host)
+    ? { family: AF_INET, port, ipv4: gid.subarray(-4), ipv6: none }
+    : { family: AF_INET6, port, ipv4: none, ipv6: gid };
+}

@@ -1,0 +1,41 @@
+import { runtime } from '../api/runtime/index.js';
+import { type SimulatedCluster, whatIsAwaited } from '../providers/soft/index.js';
+import type { SimHost } from './host.js';
+
+const nothing = (): void => undefined;
+
+/**
+ * Calls `action` once nothing has happened, and nothing is left to happen, for so long in real time. A program that only
+ * waits for its network would have gone on at once, but it may be reading a file.
+ *
+ * @returns ends the watch
+ */
+export function whenStalled({ simulation }: SimulatedCluster, patienceMs: number, action: () => void): () => void {
+  let stopTimer = nothing;
+  const stopObserving = simulation.observe({
+    stepped: () => {
+      stopTimer();
+      stopTimer = nothing;
+    },
+    quiet: () => {
+      stopTimer();
+      stopTimer = runtime().timer(patienceMs, action);
+    },
+  });
+  return () => {
+    stopObserving();
+    stopTimer();
+  };
+}
+
+/** What everybody is waiting for, host by host. */
+export function describeWaiting(hosts: Iterable<SimHost>): string {
+  const lines = [...hosts].flatMap((host) => {
+    const { name, address, state } = host;
+    const awaited = state === 'down' ? [] : whatIsAwaited(host.context);
+    const about = state === 'up' ? '' : ` is ${state}`;
+    const title = `  ${name} (${address})${about}${awaited.length === 0 ? (state === 'up' ? ': nothing' : '') : ':'}`;
+    return [title, ...awaited.map((line) => `    ${line}`)];
+  });
+  return lines.join('\n');
+}
