@@ -21,7 +21,11 @@ export const PARTS = {
   tools: { folders: ['src'], inputs: [join('scripts', 'bundle.mjs')], stamp: at('dist', '.tools-built') },
   labs: { folders: ['labs'], inputs: ['src'], stamp: at('dist', '.labs-built') },
   package: { folders: [], inputs: ['src', join('scripts', 'faces.mjs')], stamp: at('dist', 'package', '.built') },
-  tests: { folders: ['examples', 'bench', 'test'], inputs: ['src', 'labs'], stamp: at('dist', '.tests-built') },
+  tests: {
+    folders: ['examples', 'bench', 'test'],
+    inputs: ['src', 'test-machine', 'labs'],
+    stamp: at('dist', '.tests-built'),
+  },
 };
 
 /** Milliseconds of the last change, or -Infinity where there is no such file. */
@@ -29,13 +33,17 @@ export function changed(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
 }
 
-/** The newest change of a file or below a folder. Folders count too: deleting a file changes only its folder. */
-function newestBelow(path) {
+/**
+ * The newest change of a file or below a folder. Folders count too: deleting a file changes only its folder. Folders of tests count
+ * only for tests.
+ */
+function newestBelow(path, withTests) {
   let newest = changed(path);
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return newest;
   for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.name === 'test' && !withTests) continue;
     const inner = join(path, entry.name);
-    newest = Math.max(newest, entry.isDirectory() ? newestBelow(inner) : changed(inner));
+    newest = Math.max(newest, entry.isDirectory() ? newestBelow(inner, withTests) : changed(inner));
   }
   return newest;
 }
@@ -43,7 +51,10 @@ function newestBelow(path) {
 /** Whether a part is newer than everything that it is made of. */
 export function isBuilt(name) {
   const { folders, inputs, stamp } = PARTS[name];
-  return changed(stamp) > Math.max(...[...COMMON, ...folders, ...inputs].map((path) => newestBelow(at(path))));
+  return (
+    changed(stamp) >
+    Math.max(...[...COMMON, ...folders, ...inputs].map((path) => newestBelow(at(path), name === 'tests')))
+  );
 }
 
 /** Records that a part holds all changes up to `started`. Later changes count as newer. */

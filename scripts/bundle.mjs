@@ -14,11 +14,7 @@ const SMALL = new Set(['run/launcher/program-worker']);
 /** The tools that `bin/verbena` starts. Each subcommand stays a separate file, loaded on demand. */
 const TOOLS = 'tools';
 /** Workers and child processes. The source finds them by their path in the compiler's output, so the bundle replaces that file. */
-const IN_PLACE = [
-  'node/hosting/threads/thread-worker',
-  'cli/transfer/receiver-process',
-  'run/launcher/program-worker',
-];
+const IN_PLACE = ['node/hosting/threads/thread-worker', 'cli/transfer/receiver-process', 'run/launcher/program-worker'];
 
 /** Packages and Node's own modules are not bundled. */
 export const isExternal = (id) => !/^[./]|^[A-Z]:/.test(id);

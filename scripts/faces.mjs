@@ -15,15 +15,15 @@ import { isExternal, moduleUrls } from './bundle.mjs';
 
 /** By the name that comes after `verbena/`, the module below src, and the one for pages where there is one. */
 const FACES = {
-  index: { node: 'index', browser: 'portable' },
-  sim: { node: 'sim', browser: 'sim/index' },
-  messages: { node: 'messages', browser: 'portable-messages' },
-  rsocket: { node: 'rsocket', browser: 'portable-rsocket' },
-  net: { node: 'net' },
-  kv: { node: 'kv', browser: 'portable-kv' },
-  gpu: { node: 'gpu' },
-  ucp: { node: 'ucp', browser: 'portable-ucp' },
-  xio: { node: 'xio', browser: 'portable-xio' },
+  index: { node: 'entry/index', browser: 'entry/portable' },
+  sim: { node: 'entry/sim', browser: 'sim/index' },
+  messages: { node: 'entry/messages', browser: 'protocols/messages/index' },
+  rsocket: { node: 'entry/rsocket', browser: 'protocols/rsocket/index' },
+  net: { node: 'entry/net' },
+  kv: { node: 'entry/kv', browser: 'protocols/kv/index' },
+  gpu: { node: 'entry/gpu' },
+  ucp: { node: 'entry/ucp', browser: 'protocols/ucp/index' },
+  xio: { node: 'entry/xio', browser: 'protocols/xio/index' },
 };
 
 const SRC = at('dist', 'src');

@@ -73,7 +73,7 @@ function removeOrphans(folder, sourceFolder) {
 async function compileFolders(folders) {
   const { ok, output } = await compile(['-b', ...folders]);
   if (!ok) return output;
-  for (const folder of folders) removeOrphans(at('dist', folder), at(folder));
+  for (const folder of [...folders, 'src', 'test-machine']) removeOrphans(at('dist', folder), at(folder));
   return undefined;
 }
 

@@ -68,8 +68,12 @@ function inSharedProcesses(sources, label) {
   mkdirSync(folder, { recursive: true });
   const rooms = new Map();
   for (const source of sources) {
-    const [, first, second] = source.split('/');
-    const room = first === 'layers' ? `${first}-${second}` : first;
+    // src/device/nic/test/retry.test.ts belongs to device-nic, test/walk/walk.test.ts to walk.
+    const room = source
+      .replace(/^src\//, '')
+      .replace(/^test(-machine)?\/([^/]*).*/, '$2')
+      .replace(/\/test\/.*/, '')
+      .replaceAll('/', '-');
     rooms.set(room, [...(rooms.get(room) ?? []), source]);
   }
   return [...rooms].map(([room, files]) => {
@@ -177,8 +181,7 @@ function selected() {
     const wanted = new Set(dependants(edited()));
     return { ...only((source) => wanted.has(source)), alone: true };
   }
-  if (asked.node)
-    return { ...only((source) => DEPENDS_ON_NODE.some((word) => source.includes(`/${word}`))), alone: true };
+  if (asked.node) return { ...only((source) => DEPENDS_ON_NODE.some((word) => source.startsWith(word))), alone: true };
   if (asked.tier === 'unit') return { unit: all.unit, machine: [], alone: true };
   if (asked.tier === 'machine') return { unit: [], machine: all.machine, conformance: all.unit, alone: true };
   if (asked.tier === 'rest')

@@ -19,7 +19,7 @@ const NODE_PARTS = [
 ];
 const USES_MACHINE = new RegExp(`['"]node:(${NODE_PARTS.join('|')})['"]`);
 /** Modules of the product that reach the machine, and helpers that lend its addresses. */
-const REACHES_MACHINE = /^src\/machine\/(hosting|links|system)\/|^test\/support\/(loopback|ports)\.ts$/;
+const REACHES_MACHINE = /^src\/node\/(hosting|links|system)\/(?!test\/)|^test\/support\/(loopback|ports)\.ts$/;
 /** Its provider is simulated unless a machine's providers are asked for. */
 const CONFORMANCE = 'conformance';
 /** They start the compiler or the linter, which fails for one reason only. */
@@ -27,34 +27,32 @@ const STARTS_TOOLS_ONLY = ['test/lint/', 'test/mutants/'];
 
 /** The machine's tests that `npm test` runs as well: they show that the README's claims hold. */
 const CLAIMS = [
-  'cli/kv/',
-  'cli/lab.test',
-  'cli/perftest.test',
-  'cli/pingpong.test',
-  'cli/readme',
-  'cli/rping.test',
-  'cli/stale-build',
-  'cli/transfer',
-  'hosting/no-native',
-  'hosting/two-processes',
-  'install/package',
-  'layers/net/',
-  'run/launcher',
-  'run/pingpong',
-  'run/rdma-cm',
+  'src/cli/test/kv/',
+  'src/cli/test/lab.test',
+  'src/cli/test/perftest.test',
+  'src/cli/test/pingpong.test',
+  'src/cli/test/readme',
+  'src/cli/test/rping.test',
+  'src/cli/test/stale-build',
+  'src/cli/test/transfer',
+  'src/node/hosting/test/no-native',
+  'src/node/hosting/test/two-processes',
+  'test/install/package',
+  'src/protocols/net/test/',
+  'src/run/test/launcher',
+  'src/run/test/pingpong',
+  'src/run/test/rdma-cm',
 ];
 
 /** Tests of what differs from Node to Node. */
 export const DEPENDS_ON_NODE = [
-  'cli/readme',
-  'clients',
-  'hosting',
-  'layers',
-  'links',
-  'net',
-  'runtime',
-  'run/',
-  'system',
+  'src/api/runtime/test/',
+  'src/cli/test/readme',
+  'src/node/hosting/test/',
+  'src/node/links/test/',
+  'src/node/system/test/',
+  'src/protocols/',
+  'src/run/test/',
 ];
 
 const textOf = new Map();
@@ -77,18 +75,16 @@ function usesMachine(file) {
   verdicts.set(file, false);
   const verdict =
     USES_MACHINE.test(read(file)) ||
-    importsFrom(file).some((path) => REACHES_MACHINE.test(path) || (path.startsWith('test/') && usesMachine(path)));
+    importsFrom(file).some((path) => REACHES_MACHINE.test(path) || (isOfTests(path) && usesMachine(path)));
   verdicts.set(file, verdict);
   return verdict;
 }
 
-function testSources(folder = 'test') {
-  return readdirSync(at(folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return testSources(path);
-    return entry.name.endsWith('.test.ts') ? [path] : [];
-  });
-}
+/** Folders of tests: beside the modules of src, and those that cross modules. */
+const FOLDERS = ['src', 'test', 'test-machine'];
+const isOfTests = (path) => /^(src\/.*\/test|test|test-machine)\//.test(path);
+
+const testSources = () => FOLDERS.flatMap(allSources).filter((path) => isOfTests(path) && path.endsWith('.test.ts'));
 
 function isOfMachine(source) {
   if (source.startsWith(`test/${CONFORMANCE}/`)) return false;
@@ -108,13 +104,13 @@ export function tiers() {
 
 /** Test sources that depend, through however many imports, on one of these files. */
 export function dependants(files) {
-  const sources = [...allSources('src'), ...allSources('test'), ...allSources('labs'), ...allSources('examples')];
+  const sources = [...FOLDERS, 'labs', 'examples'].flatMap(allSources);
   const importers = new Map();
   for (const source of sources)
     for (const path of importsFrom(source)) importers.set(path, [...(importers.get(path) ?? []), source]);
   const reached = new Set(files);
   for (const file of reached) for (const importer of importers.get(file) ?? []) reached.add(importer);
-  return [...reached].filter((file) => file.startsWith('test/') && file.endsWith('.test.ts'));
+  return [...reached].filter((file) => isOfTests(file) && file.endsWith('.test.ts'));
 }
 
 function allSources(folder) {

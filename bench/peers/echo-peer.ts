@@ -1,6 +1,15 @@
 /** One of the two processes of `measure/echo.ts`: `echo-peer ADDRESS [HOST PORT]`, then orders. With a peer it is the client. */
 import { setTimeout } from 'node:timers/promises';
-import { alloc, type CmId, connect, type Connection, listen, type Mr, type Sge, WcStatus } from '../../src/entry/index.js';
+import {
+  alloc,
+  type CmId,
+  connect,
+  type Connection,
+  listen,
+  type Mr,
+  type Sge,
+  WcStatus,
+} from '../../src/entry/index.js';
 import { LatencyRecorder } from '../measure/latency.js';
 import type { EchoTask, Measurement } from '../measure/measurement.js';
 

@@ -1,6 +1,7 @@
-// The rules that oxlint does not have: layering, and no enums. A plugin of oxlint needs a default export.
+// The rules that oxlint does not have: layering, no fragments, no enums. A plugin of oxlint needs a default export.
 import { circlesRule } from './circles.mjs';
 import { roomsRule } from './rooms.mjs';
+import { smallFilesRule } from './small-files.mjs';
 
 const enumRule = {
   meta: { type: 'problem', schema: [] },
@@ -10,4 +11,7 @@ const enumRule = {
   }),
 };
 
-export default { meta: { name: 'verbena' }, rules: { rooms: roomsRule, circles: circlesRule, 'no-enum': enumRule } };
+export default {
+  meta: { name: 'verbena' },
+  rules: { rooms: roomsRule, circles: circlesRule, 'small-files': smallFilesRule, 'no-enum': enumRule },
+};

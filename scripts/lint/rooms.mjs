@@ -3,8 +3,8 @@
 import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 
-const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link'];
-const API = ['api/runtime', 'api/verbs', 'api/provider', 'api/soft', 'api/rdmacm', 'api/sim'];
+const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link', 'device/adapter'];
+const API = ['api/runtime', 'api/verbs', 'api/provider', 'api/rdmacm', 'providers/soft', 'sim'];
 const LAYER = ['api/rdmacm', 'api/provider', 'api/verbs', 'api/runtime', 'device/ibta'];
 
 /**
@@ -18,6 +18,11 @@ export const ROOMS = [
   { name: 'device/nic', below: ['device/wire', 'device/ibta'], packages: 'none' },
   { name: 'device/cm', below: ['device/wire', 'device/ibta'], packages: 'none' },
   { name: 'device/link', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  {
+    name: 'device/adapter',
+    below: ['device/nic', 'device/cm', 'device/link', 'device/wire', 'device/ibta'],
+    packages: 'none',
+  },
   // api: how programs use it. Nothing of Node.
   { name: 'api/runtime', below: ['device/wire'], packages: 'none' },
   { name: 'api/verbs', below: ['device/ibta'], packages: 'none' },
@@ -26,116 +31,118 @@ export const ROOMS = [
     below: ['api/provider', 'api/verbs', 'api/runtime', 'device/cm', 'device/ibta'],
     packages: 'none',
   },
-  { name: 'api/soft', below: ['api/provider', 'api/verbs', 'api/runtime', ...DEVICE], packages: 'none' },
   {
     name: 'api/rdmacm',
     below: ['api/provider', 'api/verbs', 'api/runtime', 'device/cm', 'device/wire', 'device/ibta'],
     packages: 'none',
   },
+  // providers: verbs over a device.
+  { name: 'providers/soft', below: ['api/provider', 'api/verbs', 'api/runtime', ...DEVICE], packages: 'none' },
+  // sim: hosts in virtual time.
   {
-    name: 'api/sim',
-    below: ['api/rdmacm', 'api/soft', 'api/provider', 'api/verbs', 'api/runtime', ...DEVICE],
+    name: 'sim',
+    below: ['api/rdmacm', 'providers/soft', 'api/provider', 'api/verbs', 'api/runtime', ...DEVICE],
     packages: 'none',
   },
-  // layers: what people build on RDMA. Nothing of Node; protocols lean on the engine, and not on each other.
-  { name: 'layers/engine', below: LAYER, packages: 'none' },
-  { name: 'layers/messages/dissector', partOf: 'layers/messages', below: ['layers/engine'], packages: 'none' },
-  { name: 'layers/messages', below: ['layers/engine', ...LAYER], packages: 'none' },
-  { name: 'layers/rsocket/dissector', partOf: 'layers/rsocket', below: ['layers/engine'], packages: 'none' },
-  { name: 'layers/rsocket', below: ['layers/engine', ...LAYER], packages: 'none' },
-  { name: 'layers/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
+  // protocols: what people build on RDMA. Nothing of Node; they import the core, and not each other.
+  { name: 'protocols/core', below: LAYER, packages: 'none' },
+  { name: 'protocols/messages/dissector', partOf: 'protocols/messages', below: ['protocols/core'], packages: 'none' },
+  { name: 'protocols/messages', below: ['protocols/core', ...LAYER], packages: 'none' },
+  { name: 'protocols/rsocket/dissector', partOf: 'protocols/rsocket', below: ['protocols/core'], packages: 'none' },
+  { name: 'protocols/rsocket', below: ['protocols/core', ...LAYER], packages: 'none' },
+  { name: 'protocols/kv/store', below: ['api/verbs', 'device/ibta'], packages: 'none' },
   // Clients of Redis come by TCP.
-  { name: 'layers/kv/gateway', partOf: 'layers/kv', below: ['layers/kv/store', ...LAYER], packages: 'node' },
+  { name: 'protocols/kv/gateway', partOf: 'protocols/kv', below: ['protocols/kv/store', ...LAYER], packages: 'node' },
   // It asks etcd by fetch.
-  { name: 'layers/kv/etcd', partOf: 'layers/kv', below: LAYER, packages: 'none' },
+  { name: 'protocols/kv/etcd', partOf: 'protocols/kv', below: LAYER, packages: 'none' },
   {
-    name: 'layers/kv/persistence',
-    below: ['layers/kv/store', 'api/runtime', 'api/verbs', 'device/ibta'],
+    name: 'protocols/kv/persistence',
+    below: ['protocols/kv/store', 'api/runtime', 'api/verbs', 'device/ibta'],
     packages: 'none',
   },
   {
-    name: 'layers/kv',
-    below: ['layers/kv/persistence', 'layers/kv/store', 'layers/engine', ...LAYER],
+    name: 'protocols/kv',
+    below: ['protocols/kv/persistence', 'protocols/kv/store', 'protocols/core', ...LAYER],
     packages: 'none',
   },
-  { name: 'layers/ucp/wire', below: ['device/ibta'], packages: 'none' },
-  { name: 'layers/ucp/protocol', below: ['layers/ucp/wire'], packages: 'none' },
+  { name: 'protocols/ucp/wire', below: ['device/ibta'], packages: 'none' },
+  { name: 'protocols/ucp/protocol', below: ['protocols/ucp/wire'], packages: 'none' },
   {
-    name: 'layers/ucp/dissector',
-    partOf: 'layers/ucp',
-    below: ['layers/ucp/wire', 'layers/ucp/uct', 'layers/engine', 'device/ibta'],
+    name: 'protocols/ucp/dissector',
+    partOf: 'protocols/ucp',
+    below: ['protocols/ucp/wire', 'protocols/ucp/uct', 'protocols/core', 'device/ibta'],
     packages: 'none',
   },
-  { name: 'layers/ucp/uct', below: ['layers/ucp/wire', 'layers/engine', ...LAYER], packages: 'none' },
+  { name: 'protocols/ucp/uct', below: ['protocols/ucp/wire', 'protocols/core', ...LAYER], packages: 'none' },
   // For tools that measure transports: the seam is no program's.
   {
-    name: 'layers/ucp/bare',
-    below: ['layers/ucp/uct', 'layers/ucp/wire', 'layers/engine', ...LAYER],
+    name: 'protocols/ucp/bare',
+    below: ['protocols/ucp/uct', 'protocols/ucp/wire', 'protocols/core', ...LAYER],
     packages: 'none',
   },
   {
-    name: 'layers/ucp',
-    below: ['layers/ucp/uct', 'layers/ucp/protocol', 'layers/ucp/wire', 'layers/engine', ...LAYER],
+    name: 'protocols/ucp',
+    below: ['protocols/ucp/uct', 'protocols/ucp/protocol', 'protocols/ucp/wire', 'protocols/core', ...LAYER],
     packages: 'none',
   },
-  { name: 'layers/xio/wire', below: ['device/ibta'], packages: 'none' },
-  { name: 'layers/xio/protocol', below: ['layers/xio/wire', 'device/ibta'], packages: 'none' },
+  { name: 'protocols/xio/wire', below: ['device/ibta'], packages: 'none' },
+  { name: 'protocols/xio/protocol', below: ['protocols/xio/wire', 'device/ibta'], packages: 'none' },
   // Where there is no RDMA.
   {
-    name: 'layers/xio/transport/tcp',
-    below: ['layers/xio/transport', 'layers/xio/wire', ...LAYER],
+    name: 'protocols/xio/transport/tcp',
+    below: ['protocols/xio/transport', 'protocols/xio/wire', ...LAYER],
     packages: 'node',
   },
-  { name: 'layers/xio/transport', below: ['layers/xio/wire', 'layers/engine', ...LAYER], packages: 'none' },
+  { name: 'protocols/xio/transport', below: ['protocols/xio/wire', 'protocols/core', ...LAYER], packages: 'none' },
   {
-    name: 'layers/xio/dissector',
-    partOf: 'layers/xio',
-    below: ['layers/xio/transport', 'layers/xio/wire', 'layers/engine', 'device/ibta'],
+    name: 'protocols/xio/dissector',
+    partOf: 'protocols/xio',
+    below: ['protocols/xio/transport', 'protocols/xio/wire', 'protocols/core', 'device/ibta'],
     packages: 'none',
   },
   {
-    name: 'layers/xio',
-    below: ['layers/xio/transport', 'layers/xio/protocol', 'layers/xio/wire', 'layers/engine', ...LAYER],
+    name: 'protocols/xio',
+    below: ['protocols/xio/transport', 'protocols/xio/protocol', 'protocols/xio/wire', 'protocols/core', ...LAYER],
     packages: 'none',
   },
   // The shape of node:net is that of Node's streams.
-  { name: 'layers/net', below: ['layers/rsocket', ...LAYER], packages: 'node' },
+  { name: 'protocols/net', below: ['protocols/rsocket', ...LAYER], packages: 'node' },
   {
-    name: 'layers/dissectors',
+    name: 'protocols/dissect',
     below: [
-      'layers/engine',
-      'layers/messages/dissector',
-      'layers/rsocket/dissector',
-      'layers/ucp/dissector',
-      'layers/xio/dissector',
+      'protocols/core',
+      'protocols/messages/dissector',
+      'protocols/rsocket/dissector',
+      'protocols/ucp/dissector',
+      'protocols/xio/dissector',
       'device/wire',
       'device/ibta',
     ],
     packages: 'none',
   },
-  // machine: all that is Node's or the system's.
-  { name: 'machine/system', below: ['device/nic', 'device/wire', 'device/ibta'], packages: 'all' },
+  // node: all that is Node's or the system's.
+  { name: 'node/system', below: ['device/nic', 'device/wire', 'device/ibta'], packages: 'all' },
   {
-    name: 'machine/gpu',
-    below: ['machine/system', 'api/verbs', 'device/nic', 'device/ibta'],
+    name: 'node/gpu',
+    below: ['node/system', 'api/verbs', 'device/nic', 'device/ibta'],
     packages: 'all',
   },
-  { name: 'machine/links', below: ['machine/system', ...DEVICE], packages: 'all' },
-  { name: 'machine/statistics', below: ['machine/system', 'api/soft', 'api/verbs', ...DEVICE], packages: 'node' },
+  { name: 'node/links', below: ['node/system', ...DEVICE], packages: 'all' },
+  { name: 'node/statistics', below: ['node/system', 'providers/soft', 'api/verbs', ...DEVICE], packages: 'node' },
   {
-    name: 'machine/hosting',
-    below: ['machine/system', 'machine/links', 'machine/gpu', 'machine/statistics', ...API, ...DEVICE],
+    name: 'node/hosting',
+    below: ['node/system', 'node/links', 'node/gpu', 'node/statistics', ...API, ...DEVICE],
     packages: 'node',
   },
-  // apps: what people start. They use what every program has.
+  // run, cli: what people start. They use what every program has.
   {
-    name: 'apps/run',
+    name: 'run',
     below: [
-      'face',
-      'machine/system',
-      'machine/hosting',
+      'entry',
+      'node/system',
+      'node/hosting',
       'api/verbs',
-      'api/soft',
+      'providers/soft',
       'api/rdmacm',
       'api/provider',
       'device/nic',
@@ -144,57 +151,60 @@ export const ROOMS = [
     ],
     packages: 'all',
   },
-  { name: 'apps/cli', files: /^src\/apps\/cli\/main\.ts$/, below: ['face', 'apps/run'], packages: 'all' },
+  { name: 'cli', files: /^src\/cli\/main\.ts$/, below: ['entry', 'run'], packages: 'all' },
   {
-    name: 'apps/cli',
-    files: /^src\/apps\/cli\/(dump|explain)\//,
-    below: ['face', 'layers/dissectors', 'device/wire'],
+    name: 'cli',
+    files: /^src\/cli\/(dump|explain)\//,
+    below: ['entry', 'protocols/dissect', 'device/wire'],
     packages: 'all',
   },
   {
-    name: 'apps/cli',
-    files: /^src\/apps\/cli\/ucx\/perftest\/uct\//,
-    below: ['face', 'layers/ucp/bare'],
+    name: 'cli',
+    files: /^src\/cli\/ucx\/perftest\/uct\//,
+    below: ['entry', 'protocols/ucp/bare'],
     packages: 'all',
   },
-  { name: 'apps/cli', below: ['face'], packages: 'all' },
-  { name: 'face', files: /^src\/portable\.ts$/, below: ['device/ibta', ...API], packages: 'none' },
+  { name: 'cli', below: ['entry'], packages: 'all' },
+  { name: 'entry', files: /^src\/entry\/portable\.ts$/, below: ['device/ibta', ...API], packages: 'none' },
   {
-    name: 'face',
-    files: /^src\/index\.ts$/,
-    below: ['device/ibta', 'machine/hosting', 'machine/statistics', ...API],
+    name: 'entry',
+    files: /^src\/entry\/index\.ts$/,
+    below: ['device/ibta', 'node/hosting', 'node/statistics', ...API],
     packages: 'none',
   },
-  { name: 'face', files: /^src\/sim\.ts$/, below: ['machine/hosting', 'api/sim'], packages: 'none' },
-  { name: 'face', files: /^src\/portable-messages\.ts$/, below: ['layers/messages'], packages: 'none' },
-  { name: 'face', files: /^src\/portable-rsocket\.ts$/, below: ['layers/rsocket'], packages: 'none' },
-  { name: 'face', files: /^src\/rsocket\.ts$/, below: ['machine/hosting'], packages: 'none' },
-  { name: 'face', files: /^src\/gpu\.ts$/, below: ['machine/gpu', 'machine/hosting'], packages: 'none' },
-  { name: 'face', files: /^src\/net\.ts$/, below: ['layers/net', 'machine/hosting'], packages: 'none' },
-  { name: 'face', files: /^src\/portable-kv\.ts$/, below: ['layers/kv'], packages: 'none' },
+  { name: 'entry', files: /^src\/entry\/sim\.ts$/, below: ['node/hosting', 'sim'], packages: 'none' },
+  { name: 'entry', files: /^src\/entry\/rsocket\.ts$/, below: ['node/hosting', 'protocols/rsocket'], packages: 'none' },
+  { name: 'entry', files: /^src\/entry\/gpu\.ts$/, below: ['node/gpu', 'node/hosting'], packages: 'none' },
+  { name: 'entry', files: /^src\/entry\/net\.ts$/, below: ['protocols/net', 'node/hosting'], packages: 'none' },
   {
-    name: 'face',
-    files: /^src\/kv\.ts$/,
-    below: ['machine/hosting', 'layers/kv/etcd', 'layers/kv/gateway'],
+    name: 'entry',
+    files: /^src\/entry\/kv\.ts$/,
+    below: ['node/hosting', 'protocols/kv', 'protocols/kv/etcd', 'protocols/kv/gateway'],
     packages: 'none',
   },
-  { name: 'face', files: /^src\/portable-ucp\.ts$/, below: ['layers/ucp'], packages: 'none' },
-  { name: 'face', files: /^src\/ucp\.ts$/, below: ['machine/hosting'], packages: 'none' },
-  { name: 'face', files: /^src\/portable-xio\.ts$/, below: ['layers/xio'], packages: 'none' },
+  { name: 'entry', files: /^src\/entry\/ucp\.ts$/, below: ['node/hosting', 'protocols/ucp'], packages: 'none' },
   {
-    name: 'face',
-    files: /^src\/xio\.ts$/,
-    below: ['machine/hosting', 'layers/xio/transport', 'layers/xio/transport/tcp'],
+    name: 'entry',
+    files: /^src\/entry\/xio\.ts$/,
+    below: ['node/hosting', 'protocols/xio', 'protocols/xio/transport', 'protocols/xio/transport/tcp'],
     packages: 'none',
   },
-  { name: 'face', files: /^src\/messages\.ts$/, below: ['machine/hosting'], packages: 'none' },
+  {
+    name: 'entry',
+    files: /^src\/entry\/messages\.ts$/,
+    below: ['node/hosting', 'protocols/messages'],
+    packages: 'none',
+  },
   // Programs as people write them: they have the package by its name.
   { name: 'labs', files: /^labs\//, below: [], packages: 'node', faces: 'verbena' },
   { name: 'examples', files: /^examples\/typed-rpc\.ts$/, below: [], packages: 'all', faces: 'verbena' },
   { name: 'examples', files: /^examples\//, below: [], packages: 'node', faces: 'verbena' },
 ].map((room) => ({ files: new RegExp(`^src/${room.name}/`), ...room }));
 
-const roomOf = (path) => ROOMS.find((room) => room.files.test(path));
+/** Tests are in no room: they look into all. */
+const isTest = (path) => /^(src\/.*\/)?test\//.test(path);
+
+const roomOf = (path) => (isTest(path) ? undefined : ROOMS.find((room) => room.files.test(path)));
 
 /** Why this import breaks the rule, or undefined. Paths are relative to the repository, with slashes. */
 export function importProblem(fromFile, specifier) {
@@ -220,7 +230,7 @@ export function importProblem(fromFile, specifier) {
   if (!from.below.includes(to.name)) {
     return `${from.name} may not lean on ${to.name} (allowed: ${from.below.join(', ') || 'nothing'})`;
   }
-  if (to.name !== 'face' && target !== `src/${to.name}/index.ts`) {
+  if (to.name !== 'entry' && target !== `src/${to.name}/index.ts`) {
     return `reach ${to.name} through its index.ts, not through ${target}`;
   }
   return undefined;

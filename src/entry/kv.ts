@@ -15,4 +15,4 @@ export {
   type RedisGatewayOptions,
   serveRedis,
 } from '../protocols/kv/gateway/index.js';
-export * from './portable-kv.js';
+export * from '../protocols/kv/index.js';

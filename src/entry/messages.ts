@@ -1,4 +1,4 @@
 /** Messages, and memory that peers share, for programs that run in Node. */
 import '../node/hosting/index.js';
 
-export * from './portable-messages.js';
+export * from '../protocols/messages/index.js';

@@ -1,4 +1,4 @@
 /** Sockets over RDMA, on the wire of librdmacm's rsockets, for programs that run in Node. */
 import '../node/hosting/index.js';
 
-export * from './portable-rsocket.js';
+export * from '../protocols/rsocket/index.js';

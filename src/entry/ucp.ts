@@ -1,4 +1,4 @@
 /** UCX's UCP, for programs that run in Node. */
 import '../node/hosting/index.js';
 
-export * from './portable-ucp.js';
+export * from '../protocols/ucp/index.js';

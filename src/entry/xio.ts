@@ -5,4 +5,4 @@ import { tcp } from '../protocols/xio/transport/tcp/index.js';
 
 useTransport(tcp);
 
-export * from './portable-xio.js';
+export * from '../protocols/xio/index.js';

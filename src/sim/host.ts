@@ -13,7 +13,9 @@ import {
   type Listener,
   type ListenOptions,
 } from '../api/rdmacm/index.js';
-import { openShared, type SimulatedCluster, type SimulatedLinkOptions } from '../providers/soft/index.js';
+import { openShared } from '../providers/soft/index.js';
+import type { SimulatedCluster } from './cluster/simulated-cluster.js';
+import type { SimulatedLinkOptions } from '../device/link/index.js';
 import { type Context, type OpenOptions, type Problem, VerbsError } from '../api/verbs/index.js';
 import { onMachine, type SimMachine } from './ambient.js';
 

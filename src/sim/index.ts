@@ -1,17 +1,17 @@
 /** `verbena/sim`: hosts, links and failures on demand, for tests of programs that use RDMA. */
 export type { Happening } from '../device/link/index.js';
-export {
-  administer,
-  type LinkConditions,
-  type PacketHeader,
-  type PortChange,
-  SimulatedCluster,
-  type SimulatedLinkOptions,
-  type SimulatedNetwork,
-  type SimulatedNetworkOptions,
-  type SimulatedPacket,
-  type Verdict,
-} from '../providers/soft/index.js';
+export { administer } from '../providers/soft/index.js';
+export type {
+  LinkConditions,
+  PacketHeader,
+  SimulatedLinkOptions,
+  SimulatedNetwork,
+  SimulatedNetworkOptions,
+  SimulatedPacket,
+  Verdict,
+} from '../device/link/index.js';
+export type { PortChange } from '../device/adapter/index.js';
+export { SimulatedCluster } from './cluster/simulated-cluster.js';
 export type { SimPacket } from './capture.js';
 export { SimHost, type HostState, type SimHostOptions } from './host.js';
 export type { HostRef, PacketMatch } from './match.js';

@@ -1,6 +1,6 @@
 import { gidFromIp, ipFromGid } from '../device/ibta/index.js';
 import type { LinkConditions } from '../device/link/index.js';
-import { SimulatedCluster } from '../providers/soft/index.js';
+import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { invalid, objectProblem, refuse, show, VerbsError } from '../api/verbs/index.js';
 import { here, machineHere } from './ambient.js';
 import { Capture, formatSimPacket, formatUs, type SimPacket } from './capture.js';

@@ -1,5 +1,6 @@
 import { runtime } from '../api/runtime/index.js';
-import { type SimulatedCluster, whatIsAwaited } from '../providers/soft/index.js';
+import type { SimulatedCluster } from './cluster/simulated-cluster.js';
+import { whatIsAwaited } from './cluster/simulated-report.js';
 import type { SimHost } from './host.js';
 
 const nothing = (): void => undefined;

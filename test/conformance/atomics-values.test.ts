@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CompareAndSwapRequest, type FetchAndAddRequest, SendFlags, WcOpcode, WrOpcode } from '../../src/entry/index.js';
+import {
+  type CompareAndSwapRequest,
+  type FetchAndAddRequest,
+  SendFlags,
+  WcOpcode,
+  WrOpcode,
+} from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import {
   assertEmpty,

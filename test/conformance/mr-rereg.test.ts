@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessFlags, alloc, type Context, type Mr, MwType, type Pd, WcStatus, WrOpcode } from '../../src/entry/index.js';
+import {
+  AccessFlags,
+  alloc,
+  type Context,
+  type Mr,
+  MwType,
+  type Pd,
+  WcStatus,
+  WrOpcode,
+} from '../../src/entry/index.js';
 import {
   ONE_SIDED,
   openWindow,

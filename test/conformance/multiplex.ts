@@ -1,5 +1,14 @@
 /** Several senders, and receivers that share a receive queue. */
-import { alloc, type Context, type Cq, type Mr, type Pd, SendFlags, type Srq, WrOpcode } from '../../src/entry/index.js';
+import {
+  alloc,
+  type Context,
+  type Cq,
+  type Mr,
+  type Pd,
+  SendFlags,
+  type Srq,
+  WrOpcode,
+} from '../../src/entry/index.js';
 import { Belongings, Side } from './sides.js';
 import { ALL_ACCESS, bringUp, type PathOptions, targetOf } from './support.js';
 

@@ -1,5 +1,13 @@
 import { test } from 'node:test';
-import { AccessFlags, AdviseMrAdvice, AdviseMrFlags, alloc, type Mr, type Pd, type Sge } from '../../src/entry/index.js';
+import {
+  AccessFlags,
+  AdviseMrAdvice,
+  AdviseMrFlags,
+  alloc,
+  type Mr,
+  type Pd,
+  type Sge,
+} from '../../src/entry/index.js';
 import { pingPong, sendThrough } from './memory-support.js';
 import { conformance } from './provider.js';
 import { ALL_ACCESS, assertErrno, BOGUS_KEY, type End, Pair, useDevices } from './support.js';

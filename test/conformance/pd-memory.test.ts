@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Mr, type Pd, QpType, SendFlags, type Srq, WcOpcode, WcStatus, WrOpcode } from '../../src/entry/index.js';
+import {
+  alloc,
+  type Mr,
+  type Pd,
+  QpType,
+  SendFlags,
+  type Srq,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+} from '../../src/entry/index.js';
 import { ONE_SIDED_REQUESTS, strangeRegion } from './memory-support.js';
 import { conformance } from './provider.js';
 import {

@@ -1,7 +1,7 @@
 /** Whatever implements the public API and is to behave as verbs say: the suite runs once for each of these. */
 import { describe } from 'node:test';
 import { threadId } from 'node:worker_threads';
-import { SimulatedCluster } from '../../src/providers/soft/index.js';
+import { SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.js';
 import { type Context, type HostKind, openDevice, VerbsError } from '../../src/entry/index.js';
 
 /** A way to a device. */

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alloc, type Context, DeviceCapFlags, type Pd, type Qp, QpType, type Srq, SrqType } from '../../src/entry/index.js';
+import {
+  alloc,
+  type Context,
+  DeviceCapFlags,
+  type Pd,
+  type Qp,
+  QpType,
+  type Srq,
+  SrqType,
+} from '../../src/entry/index.js';
 import { conformance } from './provider.js';
 import { Belongings } from './sides.js';
 import { assertErrno, LOCAL_ONLY, toInit, useDevices } from './support.js';

@@ -7,7 +7,7 @@ export type Module = 'index' | 'rsocket';
 
 /** The declarations of what was compiled along with this file. */
 function declarationsOf(module: Module): string {
-  return fileURLToPath(new URL(`../../src/${module}.d.ts`, import.meta.url));
+  return fileURLToPath(new URL(`../../src/entry/${module}.d.ts`, import.meta.url));
 }
 
 const OPTIONS: ts.CompilerOptions = {

@@ -19,7 +19,8 @@ export type { AhAttrInit } from './objects/address-handle.js';
 export type { CqModeration, CqModifyAttr } from './objects/completion.js';
 export type { CompCntrInitAttr, QpAttachCompCntrAttr } from './objects/completion-counter.js';
 export type { GidEntry, RtValues } from './objects/context.js';
-export type { DeviceMemory, DeviceMemoryPlace } from './objects/device-memory.js';
+export type { DeviceMemory } from './objects/device-memory.js';
+export type { DeviceMemoryPlace } from '../../device/ibta/index.js';
 export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
 export type {
   Ah,

@@ -1,5 +1,13 @@
 import { Command } from 'commander';
-import { type Device, getDeviceList, type Gid, type GidEntry, GidType, ipFromGid, isIpv4Gid } from '../../entry/index.js';
+import {
+  type Device,
+  getDeviceList,
+  type Gid,
+  type GidEntry,
+  GidType,
+  ipFromGid,
+  isIpv4Gid,
+} from '../../entry/index.js';
 import { tool, ToolError } from '../kit/errors.js';
 import { netdevOf } from '../kit/netdev.js';
 import { type HostingOptions, withHosting } from '../kit/options.js';

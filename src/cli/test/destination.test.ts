@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  decodeDestination,
-  DESTINATION_BYTES,
-  encodeDestination,
-} from '../pingpong/exchange/destination.js';
-import {
-  decodeXsrqDestination,
-  encodeXsrqDestination,
-  XSRQ_DESTINATION_BYTES,
-} from '../pingpong/xsrq/destination.js';
+import { decodeDestination, DESTINATION_BYTES, encodeDestination } from '../pingpong/exchange/destination.js';
+import { decodeXsrqDestination, encodeXsrqDestination, XSRQ_DESTINATION_BYTES } from '../pingpong/xsrq/destination.js';
 import { gidFromIp } from '../../entry/index.js';
 
 test('a destination is the 52 bytes that the C tools exchange', () => {

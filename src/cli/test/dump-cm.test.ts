@@ -3,13 +3,7 @@ import { describe, it } from 'node:test';
 import { cmDetailLines, cmJson } from '../dump/cm-fields.js';
 import { formatCmMessage } from '../dump/cm-line.js';
 import { gidFromIp, PortSpace } from '../../device/ibta/index.js';
-import {
-  CmAttribute,
-  type CmMessage,
-  decodeCmMessage,
-  serviceId,
-  writeCmaHeader,
-} from '../../device/wire/index.js';
+import { CmAttribute, type CmMessage, decodeCmMessage, serviceId, writeCmaHeader } from '../../device/wire/index.js';
 
 const PAIR = { localCommId: 0xa0000001, remoteCommId: 0xb0000002 };
 const IDS = 'comm_id=0xa0000001 remote=0xb0000002';

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  MESSAGE_BYTES,
-  readMessage,
-  textBytes,
-  textOf,
-  writeMessage,
-  writePing,
-} from '../rdmacm/rping/message.js';
+import { MESSAGE_BYTES, readMessage, textBytes, textOf, writeMessage, writePing } from '../rdmacm/rping/message.js';
 import { Progress, State, Stopped } from '../rdmacm/rping/state.js';
 
 test('a message is address, key and length, the highest byte of each first', () => {

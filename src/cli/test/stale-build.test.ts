@@ -27,13 +27,14 @@ for (const project of ['src', 'labs', 'examples', 'bench', 'test']) {
   write(`${project}/tsconfig.json`, readFileSync(join(ROOT, project, 'tsconfig.json'), 'utf8'));
   if (project !== 'src') write(`${project}/empty.ts`, 'export {};\n');
 }
-const faces = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'));
+const entries = readdirSync(join(ROOT, 'src', 'entry')).filter((name) => name.endsWith('.ts'));
 // The entries of bundles, and the package's entry points.
 for (const path of [
   'node/hosting/threads/thread-worker',
   'cli/transfer/receiver-process',
   'run/launcher/program-worker',
-  ...faces.map((name) => name.slice(0, -'.ts'.length)),
+  ...entries.map((name) => `entry/${name.slice(0, -'.ts'.length)}`),
+  ...['kv', 'messages', 'rsocket', 'ucp', 'xio'].map((name) => `protocols/${name}/index`),
   'sim/index',
 ])
   write(`src/${path}.ts`, 'export {};\n');
@@ -133,7 +134,7 @@ test('a change while the sources are compiled is newer than the build', () => {
     import { writeFileSync } from 'node:fs';
     import { isBuilt, stampBuild } from ${JSON.stringify(state)};
     const started = new Date();
-    writeFileSync(${JSON.stringify(join(clone, 'src', 'apps', 'cli', 'main.ts'))}, "console.log('fifth');");
+    writeFileSync(${JSON.stringify(join(clone, 'src', 'cli', 'main.ts'))}, "console.log('fifth');");
     stampBuild('tools', started);
     console.log(isBuilt('tools'));`;
   assert.equal(node('--input-type=module', '-e', program).stdout, 'false\n');

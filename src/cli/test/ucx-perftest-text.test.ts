@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Meter } from '../ucx/perftest/meter.js';
-import {
-  checkOneSided,
-  memoryBytesOf,
-  type Plan,
-  placesOf,
-  planFacts,
-  planFrom,
-} from '../ucx/perftest/plan.js';
+import { checkOneSided, memoryBytesOf, type Plan, placesOf, planFacts, planFrom } from '../ucx/perftest/plan.js';
 import { boxText, headText, rowText, type TableStyle } from '../ucx/perftest/table.js';
 import { testOf } from '../ucx/perftest/tests.js';
 

@@ -1,7 +1,6 @@
 import { CmClient, type CmClientHost, type Refusal } from '../cm/index.js';
-import type { EventType, QpAttr, Syndrome } from '../ibta/index.js';
+import type { DeviceMemoryPlace, EventType, QpAttr, Syndrome } from '../ibta/index.js';
 import { CommandError, type Doorbells, type ForeignMemory, Ring } from '../nic/index.js';
-import type { DeviceMemoryPlace } from '../../api/verbs/index.js';
 import { countCmEvent } from './cm-event-ring.js';
 import { type CommandDevice, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import type { AdapterCommand, AdapterReply, Argument, BytesRef, Value, Verb } from './command.js';

@@ -1,7 +1,6 @@
 import type { CmDatagram, CmHost } from '../cm/index.js';
-import type { AhAttr, Gid, Mtu } from '../ibta/index.js';
+import { type AhAttr, type Gid, type Mtu, nodeGuid } from '../ibta/index.js';
 import { CommandError, type ManagementDatagram, type Nic } from '../nic/index.js';
-import { nodeGuid } from '../../providers/soft/driver/device-facts.js';
 
 /** What a connection manager has of the NIC beside it. */
 export class NicCmHost implements CmHost {

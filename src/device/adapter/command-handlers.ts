@@ -1,14 +1,7 @@
 import { CmError, type Commands as CmCommands, type ConnectionManager } from '../cm/index.js';
-import { QpType } from '../ibta/index.js';
+import { type DeviceMemoryPlace, QpType } from '../ibta/index.js';
 import { LinkError } from '../link/index.js';
-import {
-  CommandError,
-  type Doorbells,
-  type ForeignMemory,
-  type MrAttributes,
-  type Nic,
-} from '../nic/index.js';
-import type { DeviceMemoryPlace } from '../../api/verbs/index.js';
+import { CommandError, type Doorbells, type ForeignMemory, type MrAttributes, type Nic } from '../nic/index.js';
 import type { BytesRef, CommandTable, MemoryRef, Verb } from './command.js';
 
 export type Handlers = { readonly [V in Verb]: (argument: CommandTable[V][0]) => CommandTable[V][1] };

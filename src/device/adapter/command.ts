@@ -1,5 +1,5 @@
 import type { CmCommandTable } from '../cm/index.js';
-import type { AhAttr, CompCntrType, ErrnoName, Gid, MwType, QpAttr } from '../ibta/index.js';
+import type { AhAttr, CompCntrType, DeviceMemoryPlace, ErrnoName, Gid, MwType, QpAttr } from '../ibta/index.js';
 import type {
   CompletionQueueWatcher,
   CreateCq,
@@ -12,7 +12,6 @@ import type {
   QueuePairWatcher,
   WorkQueueWatcher,
 } from '../nic/index.js';
-import type { DeviceMemoryPlace } from '../../api/verbs/index.js';
 
 /** Where the memory of a region is; `foreign` is for a NIC in the same thread, `device` is what a device has that is none of ours. */
 export type MemoryRef =

@@ -1,4 +1,4 @@
-import { type AdapterChores, type AdapterUsers, namedCounters } from '../../providers/soft/index.js';
+import { type AdapterChores, type AdapterUsers, namedCounters } from '../../device/adapter/index.js';
 import type { ConnectionManager } from '../../device/cm/index.js';
 import type { Link } from '../../device/link/index.js';
 import type { Nic } from '../../device/nic/index.js';

@@ -5,11 +5,11 @@ import {
   type AdapterHost,
   DEVICE_NAME,
   NODE_TYPE,
-  nodeGuid,
   openShared,
   SoftContext,
   TRANSPORT_TYPE,
 } from '../../providers/soft/index.js';
+import { type Gid, gidFromIp, nodeGuid } from '../../device/ibta/index.js';
 import {
   type Context,
   type Device,
@@ -24,7 +24,6 @@ import {
   type SharedDevice,
   VerbsError,
 } from '../../api/verbs/index.js';
-import { type Gid, gidFromIp } from '../../device/ibta/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
 import { inRootContext, ownAddresses, randomU32, sourceToward, SWITCH_ADVICE, switchProblem } from '../system/index.js';

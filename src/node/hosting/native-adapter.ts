@@ -1,4 +1,5 @@
-import { Adapter, type AdapterFacts, DEVICE_NAME, refusalReason } from '../../providers/soft/index.js';
+import { Adapter } from '../../device/adapter/index.js';
+import { type AdapterFacts, DEVICE_NAME, refusalReason } from '../../providers/soft/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import {
   codeOf,

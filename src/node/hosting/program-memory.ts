@@ -2,11 +2,11 @@ import {
   type LocatedMemory,
   locateInThread,
   MEMORY_REMEDY,
-  type BytesRef,
   refuseResizable,
   SyntheticAddresses,
 } from '../../providers/soft/index.js';
-import type { DeviceMemoryPlace } from '../../api/verbs/index.js';
+import type { BytesRef } from '../../device/adapter/index.js';
+import type { DeviceMemoryPlace } from '../../device/ibta/index.js';
 import { CommandError, type ForeignMemory } from '../../device/nic/index.js';
 import { isGpuPlace, reachGpuMemory } from '../gpu/index.js';
 import { addressOf, canNailDown, isShared, nailDown, nativeHost, viewOf } from '../system/index.js';

@@ -29,7 +29,7 @@ export type {
   XioShareOptions,
   XioStatistics,
 } from './api.js';
-export { type DeviceOptions, type Scheme, useTransport, XioError, type XioErrorOptions } from './transport/index.js';
+export { type DeviceOptions, type Scheme, XioError, type XioErrorOptions } from './transport/index.js';
 export { XioStatus, type XioStatusName } from './wire/index.js';
 export { XioRejectedError } from './rejected-error.js';
 export { connect } from './client/connect.js';

@@ -1,8 +1,7 @@
 import type { Gid } from '../../device/ibta/index.js';
 import type { DatagramPort, DatagramPortOptions, Life } from '../../api/runtime/index.js';
 import type { HostKind, SharedDevice } from '../../api/verbs/index.js';
-import type { ClientLimits } from '../../device/adapter/client.js';
-import type { Argument, MemoryRef, Value, Verb } from '../../device/adapter/command.js';
+import type { Argument, ClientLimits, MemoryRef, Value, Verb } from '../../device/adapter/index.js';
 
 /** What a driver gets to know about its adapter when it is opened. */
 export interface AdapterFacts {

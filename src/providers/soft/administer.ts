@@ -1,6 +1,6 @@
 import type { Gid } from '../../device/ibta/index.js';
 import { type Context, invalid, listProblem, objectProblem, refuse, show } from '../../api/verbs/index.js';
-import type { PortChange } from '../../device/adapter/command.js';
+import type { PortChange } from '../../device/adapter/index.js';
 import { SoftContext } from './driver/context.js';
 
 const CALL = 'administer';

@@ -1,6 +1,6 @@
 import { CommandError, isResizable } from '../../device/nic/index.js';
 import type { LocatedMemory } from './adapter-host.js';
-import type { BytesRef } from '../../device/adapter/command.js';
+import type { BytesRef } from '../../device/adapter/index.js';
 
 /** Where made-up addresses begin: far from anything that a pointer of today's programs could be taken for. */
 const FIRST_SYNTHETIC = 0x1000_0000_0000;

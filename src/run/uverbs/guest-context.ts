@@ -1,17 +1,17 @@
 import { AddressSpace } from '../../node/system/index.js';
-import { takeAsyncEvent } from '../../providers/soft/index.js';
+import {
+  completionRing,
+  qpRings,
+  takeAsyncEvent,
+  watchCompletionQueue,
+  watchQueuePair,
+  watchSharedReceiveQueue,
+} from '../../providers/soft/index.js';
 import type { Ah, AsyncEvent, Context, Mr, Mw, Pd, WorkCompletion } from '../../api/verbs/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import { descriptorName } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import { RingFile } from '../rings/ring-file.js';
-import {
-  completionRing,
-  qpRings,
-  watchCompletionQueue,
-  watchQueuePair,
-  watchSharedReceiveQueue,
-} from '../../providers/soft/index.js';
 import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
 import { Untold } from '../notifications/untold.js';
 import type { EncodedOutcome } from './encoded-outcome.js';

@@ -1,12 +1,7 @@
-import { gidFromIp } from '../../device/ibta/index.js';
-import {
-  type SimulatedLinkOptions,
-  SimulatedNetwork,
-  type SimulatedNetworkOptions,
-} from '../../device/link/index.js';
+import { gidFromIp, nodeGuid } from '../../device/ibta/index.js';
+import { type SimulatedLinkOptions, SimulatedNetwork, type SimulatedNetworkOptions } from '../../device/link/index.js';
 import { type Context, type Device, invalid, VerbsError } from '../../api/verbs/index.js';
-import { SoftContext } from '../../providers/soft/driver/context.js';
-import { DEVICE_NAME, NODE_TYPE, nodeGuid, TRANSPORT_TYPE } from '../../providers/soft/driver/device-facts.js';
+import { DEVICE_NAME, NODE_TYPE, SoftContext, TRANSPORT_TYPE } from '../../providers/soft/index.js';
 import { SimulatedHost } from './simulated-host.js';
 import { type NicHome, SimulatedNic } from './simulated-nic.js';
 import { Simulation } from './simulation.js';

@@ -1,12 +1,16 @@
 import type { Gid } from '../../device/ibta/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../device/nic/index.js';
 import type { DatagramPort, DatagramPortOptions, Life } from '../../api/runtime/index.js';
-import type { AdapterHost, LocatedMemory } from '../../providers/soft/adapter-host.js';
-import type { AdapterClient, ClientLimits } from '../../device/adapter/client.js';
-import { createCmEventRing } from '../../device/adapter/cm-event-ring.js';
-import type { Argument, Value, Verb } from '../../device/adapter/command.js';
-import { createAsyncEventRing } from '../../device/adapter/event-ring.js';
-import { locateInThread, resolveInThread } from '../../providers/soft/memory-locator.js';
+import { type AdapterHost, type LocatedMemory, locateInThread, resolveInThread } from '../../providers/soft/index.js';
+import {
+  type AdapterClient,
+  type Argument,
+  type ClientLimits,
+  createAsyncEventRing,
+  createCmEventRing,
+  type Value,
+  type Verb,
+} from '../../device/adapter/index.js';
 import type { SimulatedClient, SimulatedNic } from './simulated-nic.js';
 import type { Simulation } from './simulation.js';
 

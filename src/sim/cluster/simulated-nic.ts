@@ -1,10 +1,16 @@
 import type { SimulatedLink } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
 import { runtime } from '../../api/runtime/index.js';
-import { Adapter, LAST_VERBS } from '../../device/adapter/adapter.js';
-import type { AdapterHost } from '../../providers/soft/adapter-host.js';
-import type { AdapterClient, ClientParts } from '../../device/adapter/client.js';
-import type { Argument, Value, Verb } from '../../device/adapter/command.js';
+import {
+  Adapter,
+  type AdapterClient,
+  type Argument,
+  type ClientParts,
+  LAST_VERBS,
+  type Value,
+  type Verb,
+} from '../../device/adapter/index.js';
+import type { AdapterHost } from '../../providers/soft/index.js';
 import { SimulatedPorts } from './simulated-ports.js';
 import type { Simulation } from './simulation.js';
 

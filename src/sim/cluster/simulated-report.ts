@@ -1,6 +1,6 @@
 import { QpState } from '../../device/ibta/index.js';
 import { type Context, invalid, qpStateStr, qpTypeStr, VerbsError } from '../../api/verbs/index.js';
-import { SoftContext } from '../../providers/soft/driver/context.js';
+import { SoftContext } from '../../providers/soft/index.js';
 import { SimulatedHost } from './simulated-host.js';
 import type { SimulatedNic } from './simulated-nic.js';
 

@@ -1,8 +1,8 @@
 import { EventQueue, SeededRandom, type SimulatedNetwork } from '../../device/link/index.js';
 import { VerbsError } from '../../api/verbs/index.js';
 import { isTimeHeld, isYielding, runtime } from '../../api/runtime/index.js';
-import type { Adapter } from '../../device/adapter/adapter.js';
-import { SyntheticAddresses } from '../../providers/soft/memory-locator.js';
+import type { Adapter } from '../../device/adapter/index.js';
+import { SyntheticAddresses } from '../../providers/soft/index.js';
 
 /** Steps between two rounds of the event loop, which others want to use as well. */
 const STEPS_PER_ROUND = 64;

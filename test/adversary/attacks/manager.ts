@@ -1,8 +1,17 @@
-import { nodeGuid } from '../../../src/providers/soft/driver/device-facts.js';
-import { gidFromIp } from '../../../src/device/ibta/index.js';
+import { gidFromIp, nodeGuid } from '../../../src/device/ibta/index.js';
 import { type CmMessage, serviceId } from '../../../src/device/wire/index.js';
 import { PortSpace, RejectReason } from '../../../src/entry/index.js';
-import { dreq, guidInfo, mra, rej, rep, req, rtu, sidrRep, sidrReq } from '../../../src/device/cm/test/support/messages.js';
+import {
+  dreq,
+  guidInfo,
+  mra,
+  rej,
+  rep,
+  req,
+  rtu,
+  sidrRep,
+  sidrReq,
+} from '../../../src/device/cm/test/support/messages.js';
 import type { Goal } from '../judge.js';
 import type { Knowledge } from '../knowledge.js';
 import { ADVERSARY, FRIEND, PORT, SILENT, SLOW, UDP_PORT, VICTIM } from '../addresses.js';

@@ -8,7 +8,13 @@ import {
   type RsocketStreamSocket,
 } from '../../../src/protocols/rsocket/index.js';
 import { RawPeer } from '../../../src/protocols/rsocket/test/support/raw-peer.js';
-import { expectPattern, nextStream, Owner, pattern, PORT } from '../../../src/protocols/rsocket/test/support/streams.js';
+import {
+  expectPattern,
+  nextStream,
+  Owner,
+  pattern,
+  PORT,
+} from '../../../src/protocols/rsocket/test/support/streams.js';
 import { check } from '../../sim/failure.js';
 import type { Figures } from '../../sim/game.js';
 import { checkNothingLeft } from '../../../src/protocols/rsocket/test/sim/leftovers.js';

@@ -99,7 +99,5 @@ export function applied(text: string, { start, end, to }: Site): string {
 /** Every site below `src`, but for the tools of the command line: their words and formats are held against the C tools'. */
 export function allSites(): Site[] {
   const tree = sources();
-  return tree.files
-    .filter((file) => !file.startsWith('src/cli/'))
-    .flatMap((file) => sitesOf(file, tree.textOf(file)));
+  return tree.files.filter((file) => !file.startsWith('src/cli/')).flatMap((file) => sitesOf(file, tree.textOf(file)));
 }

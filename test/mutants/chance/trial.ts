@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { attemptsOf, perform } from '../hunt.js';
 import { type GameName, sources } from '../mutant.js';
 import { compile } from '../transpile.js';
@@ -9,16 +8,36 @@ import type { Workshop } from './workshop.js';
 /** What found a change, or that nothing did. */
 export type Verdict = { readonly kind: 'found'; readonly by: string } | { readonly kind: 'survived' };
 
-/** Folders of `test`, the quick and telling ones first. Those that look at the source, not at what it does, are left out. */
-const ROOMS = [
-  ...['nic', 'wire', 'ibta', 'cm', 'verbs', 'sim', 'walk', 'fuzz', 'sim-api', 'sim-guide', 'rdmacm', 'link', 'links'],
-  ...['system', 'runtime', 'statistics', 'soft', 'hosting', 'conformance', 'explain', 'adversary', 'soak', 'cli'],
+/** Folders of tests, the quick and telling ones first. Those that look at the source, not at what it does, are left out. */
+const FOLDERS = [
+  'src/device/nic/test/',
+  'src/device/wire/test/',
+  'src/device/ibta/test/',
+  'src/device/cm/test/',
+  'src/api/verbs/test/',
+  'test/sim/',
+  'test/walk/',
+  'test/fuzz/',
+  'src/sim/test/',
+  'src/api/rdmacm/test/',
+  'src/device/link/test/',
+  'src/node/links/test/',
+  'src/node/system/test/',
+  'src/api/runtime/test/',
+  'src/node/statistics/test/',
+  'src/providers/soft/test/',
+  'src/node/hosting/test/',
+  'test/conformance/',
+  'src/cli/explain/test/',
+  'test/adversary/',
+  'test-machine/soak/',
+  'src/cli/test/',
 ];
-/** Folders whose tests are of a room, beside the one that has its name. */
-const OWN_TESTS: Readonly<Record<string, readonly string[] | undefined>> = {
-  sim: ['sim-api', 'sim-guide'],
-  soft: ['hosting'],
-  provider: ['soft', 'rdmacm'],
+/** Modules whose rules the tests of others show as well. */
+const OTHER_TESTS: Readonly<Record<string, readonly string[] | undefined>> = {
+  'src/device/adapter': ['src/providers/soft/test/', 'src/node/hosting/test/'],
+  'src/providers/soft': ['src/node/hosting/test/'],
+  'src/api/provider': ['src/providers/soft/test/', 'src/api/rdmacm/test/'],
 };
 const GAMES: readonly GameName[] = ['traffic', 'cm', 'walk', 'fuzz', 'cm-faults'];
 
@@ -32,9 +51,9 @@ const FAILURE = /^\s*✖ .*$/m;
  * Runs the tests of a folder in a process group of its own, of which nothing is left when it is over.
  * @returns the first failure, or undefined when all have passed
  */
-async function failureIn({ root }: Workshop, room: string, signal: AbortSignal): Promise<string | undefined> {
+async function failureIn({ root }: Workshop, folder: string, signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted();
-  const child = spawn(process.execPath, ['scripts/test.mjs', join('test', room, '/')], {
+  const child = spawn(process.execPath, ['scripts/test.mjs', folder], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
@@ -73,22 +92,24 @@ async function play(site: Site, signal: AbortSignal): Promise<Verdict> {
   return { kind: 'survived' };
 }
 
-/** The folders in the order in which they are tried for a file: that of its own room first, or alone. */
-function roomsFor(file: string, own: boolean): string[] {
-  const [, , home] = file.split('/');
-  const first = ROOMS.filter((room) => room === home || OWN_TESTS[home]?.includes(room));
-  return own ? first : [...first, ...ROOMS.filter((room) => !first.includes(room))];
+/** The folders in the order in which they are tried for a file: those of its own module first, or alone. */
+function foldersFor(file: string, own: boolean): string[] {
+  const others = Object.keys(OTHER_TESTS).flatMap((module) =>
+    file.startsWith(module) ? (OTHER_TESTS[module] ?? []) : [],
+  );
+  const first = FOLDERS.filter((folder) => file.startsWith(folder.replace(/test\/$/, '')) || others.includes(folder));
+  return own ? first : [...first, ...FOLDERS.filter((folder) => !first.includes(folder))];
 }
 
 /**
  * Runs tests on a spoilt package until some fail, twice in a row: what fails once may be the machine's doing. When all
- * pass, plays the games. @param own whether only the tests of the file's own room are run
+ * pass, plays the games. @param own whether only the tests of the file's own module are run
  */
 export async function tryOut(workshop: Workshop, site: Site, own: boolean, signal: AbortSignal): Promise<Verdict> {
-  for (const room of roomsFor(site.file, own)) {
-    if ((await failureIn(workshop, room, signal)) === undefined) continue;
-    const again = await failureIn(workshop, room, signal);
-    if (again !== undefined) return { kind: 'found', by: `test/${room}: ${again}` };
+  for (const folder of foldersFor(site.file, own)) {
+    if ((await failureIn(workshop, folder, signal)) === undefined) continue;
+    const again = await failureIn(workshop, folder, signal);
+    if (again !== undefined) return { kind: 'found', by: `${folder}: ${again}` };
   }
   return play(site, signal);
 }

@@ -65,11 +65,12 @@ export class SourceTree {
     this.#texts = texts;
   }
 
-  /** Reads all TypeScript below a folder of the package. */
+  /** Reads all TypeScript below a folder of the package, but for tests. */
   static read(root: URL, folder: string): SourceTree {
     const files = readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
-      .map((path) => `${folder}${path.replaceAll('\\', '/')}`)
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => path.endsWith('.ts') && !path.includes('/test/'))
+      .map((path) => `${folder}${path}`)
       .sort();
     return new SourceTree(new Map(files.map((file) => [file, readFileSync(new URL(file, root), 'utf8')])));
   }

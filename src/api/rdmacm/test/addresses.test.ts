@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CmEventType, CmOption, createEventChannel, createId, gidFromIp, Mtu, PortSpace } from '../../../entry/index.js';
+import {
+  CmEventType,
+  CmOption,
+  createEventChannel,
+  createId,
+  gidFromIp,
+  Mtu,
+  PortSpace,
+} from '../../../entry/index.js';
 import { administer, SimulatedCluster } from '../../../entry/sim.js';
 import { ACTIVE, assertErrno, next, Pair, PASSIVE, PORT } from './support.js';
 

@@ -29,7 +29,7 @@ const heardOf: Readonly<Record<Step, readonly CmEventType[]>> = {
 };
 
 function startClient(step: Step): Program {
-  return new Program('../../rdmacm/situations-client', [CLIENT, SERVER, String(PORT), step]);
+  return new Program('../../../../api/rdmacm/test/situations-client', [CLIENT, SERVER, String(PORT), step]);
 }
 
 /** A server that is in the midst of it. */

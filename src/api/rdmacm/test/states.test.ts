@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CmEventType, type CmId, CmOption, createId, EventType, PortSpace, QpState, SrqType } from '../../../entry/index.js';
+import {
+  CmEventType,
+  type CmId,
+  CmOption,
+  createId,
+  EventType,
+  PortSpace,
+  QpState,
+  SrqType,
+} from '../../../entry/index.js';
 import { next, Pair, PASSIVE, PORT } from './support.js';
 import { refusalOf } from '../../../../test/support/refusal.js';
 

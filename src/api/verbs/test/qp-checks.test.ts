@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  hasReceiveQueue,
-  qpInitProblem,
-  rateLimitProblem,
-  sendOpOf,
-  sendOpProblem,
-  sendOpsOf,
-} from '../index.js';
+import { hasReceiveQueue, qpInitProblem, rateLimitProblem, sendOpOf, sendOpProblem, sendOpsOf } from '../index.js';
 import { nameOf, QpCreateFlags, QpCreateSendOpsFlags, QpType, SrqType, WrOpcode } from '../../../device/ibta/index.js';
 
 const { RC, UC, UD, RAW_PACKET, XRC_SEND, XRC_RECV } = QpType;

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  hasOpcode,
-  mayBeInline,
-  opcodeProblem,
-  recvStateProblem,
-  sendProblem,
-  sendStateProblem,
-} from '../index.js';
+import { hasOpcode, mayBeInline, opcodeProblem, recvStateProblem, sendProblem, sendStateProblem } from '../index.js';
 import { nameOf, type QpCap, QpState, QpType, SendFlags, WrOpcode } from '../../../device/ibta/index.js';
 
 const cap: QpCap = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 2, maxRecvSge: 2, maxInlineData: 32 };

@@ -1,4 +1,11 @@
-import { type CmEvent, cmEventStr, CmEventType, RejectReason, rejectReasonStr, SidrStatus } from '../../../entry/index.js';
+import {
+  type CmEvent,
+  cmEventStr,
+  CmEventType,
+  RejectReason,
+  rejectReasonStr,
+  SidrStatus,
+} from '../../../entry/index.js';
 import { isRefused, otherNics } from '../../kit/other-nics.js';
 
 const NOT_LISTENING = 'nothing listens at that port there; start the server first, or give both sides the same port';

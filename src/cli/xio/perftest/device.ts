@@ -1,4 +1,11 @@
-import { CmEventType, type Context, createEventChannel, createId, openDevice, PortSpace } from '../../../entry/index.js';
+import {
+  CmEventType,
+  type Context,
+  createEventChannel,
+  createId,
+  openDevice,
+  PortSpace,
+} from '../../../entry/index.js';
 import { adviceOn } from '../../rdmacm/common/event-text.js';
 import { cmDevices } from '../../rdmacm/common/hosting.js';
 import { attempt, ToolError } from '../../kit/errors.js';

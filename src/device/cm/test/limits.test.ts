@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  CmEventType,
-  Errno,
-  type Gid,
-  gidFromIp,
-  PortSpace,
-  RejectReason,
-  SidrStatus,
-} from '../../ibta/index.js';
+import { CmEventType, Errno, type Gid, gidFromIp, PortSpace, RejectReason, SidrStatus } from '../../ibta/index.js';
 import { SeededRandom } from '../../link/simulated/index.js';
 import { CmAttribute, encodeCmMessage } from '../../wire/index.js';
 import { GHOST_COMM_ID, GHOST_GUID, GHOST_QPN, guidInfo, rej, req, rtu, sidrReq } from './support/messages.js';

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Happening,
-  SimulatedNetwork,
-  type SimulatedNetworkOptions,
-  type Verdict,
-} from '../index.js';
+import { type Happening, SimulatedNetwork, type SimulatedNetworkOptions, type Verdict } from '../index.js';
 import { packetOf, runAndTake, sendOne } from './simulated-support.js';
 
 const A = '10.0.0.1';

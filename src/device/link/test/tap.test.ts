@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Gid, gidFromIp, ipFromGid } from '../../ibta/index.js';
-import {
-  type FramePort,
-  type Link,
-  type LinkStatus,
-  type PacketReceiver,
-  type PacketRecorder,
-  tap,
-} from '../index.js';
+import { type FramePort, type Link, type LinkStatus, type PacketReceiver, type PacketRecorder, tap } from '../index.js';
 import {
   crc32,
   createPath,

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, QpState, QpType } from '../../ibta/index.js';
-import {
-  compChannelShape,
-  completionQueueShape,
-  recvQueueShape,
-  sendQueueShape,
-} from '../rings/layout.js';
+import { compChannelShape, completionQueueShape, recvQueueShape, sendQueueShape } from '../rings/layout.js';
 import { assertCompleted, assertRefused, Pair, World } from './pair.js';
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;

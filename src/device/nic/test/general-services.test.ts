@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type AhAttr, type Gid, gidFromIp, QpType } from '../../ibta/index.js';
 import type { ManagementDatagram } from '../index.js';
-import {
-  bthPkey,
-  crc32,
-  createPath,
-  dethOffset,
-  dethQkey,
-  dethSourceQp,
-  Opcode,
-  sealIcrc,
-} from '../../wire/index.js';
+import { bthPkey, crc32, createPath, dethOffset, dethQkey, dethSourceQp, Opcode, sealIcrc } from '../../wire/index.js';
 import type { TestHost } from './host.js';
 import { Pair, type PairOptions, pattern } from './pair.js';
 import { ahAttrTo } from './qp.js';

@@ -1,12 +1,4 @@
-import {
-  type EventType,
-  type Gid,
-  ipFromGid,
-  Mtu,
-  type QpAttr,
-  type QpCap,
-  QpType,
-} from '../../ibta/index.js';
+import { type EventType, type Gid, ipFromGid, Mtu, type QpAttr, type QpCap, QpType } from '../../ibta/index.js';
 import {
   SeededRandom,
   type SimulatedLink,

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gidFromIp, Mtu, QpType } from '../../ibta/index.js';
-import {
-  completionQueueShape,
-  doorbellPageShape,
-  Nic,
-  recvQueueShape,
-  sendQueueShape,
-} from '../index.js';
-import {
-  BTH_BYTES,
-  ICRC_BYTES,
-  Opcode,
-  opcodeHeaderBytes,
-  PacketMeta,
-  writeAeth,
-  writeBth,
-} from '../../wire/index.js';
+import { completionQueueShape, doorbellPageShape, Nic, recvQueueShape, sendQueueShape } from '../index.js';
+import { BTH_BYTES, ICRC_BYTES, Opcode, opcodeHeaderBytes, PacketMeta, writeAeth, writeBth } from '../../wire/index.js';
 import { initAttr, rtrAttr, rtsAttr } from './qp.js';
 import { ALL_ACCESS, Doorbell, DriverCq, DriverQueue } from './rings.js';
 

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  Mtu,
-  MwType,
-  QpState,
-  SendFlags,
-  Syndrome,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { Mtu, MwType, QpState, SendFlags, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import { assertCompleted, assertStatuses, dropping, Pair, type PairOptions, pattern } from './pair.js';
 import { FENCED, UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, incRkey, localInvalidate, window } from './windows.js';

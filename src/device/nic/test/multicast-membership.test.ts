@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gidFromIp, ipFromGid, Mtu, QpType } from '../../ibta/index.js';
 import { SeededRandom } from '../../link/simulated/index.js';
-import {
-  CommandError,
-  completionQueueShape,
-  Nic,
-  type NicLimits,
-  recvQueueShape,
-  sendQueueShape,
-} from '../index.js';
+import { CommandError, completionQueueShape, Nic, type NicLimits, recvQueueShape, sendQueueShape } from '../index.js';
 import { crc32 } from '../../wire/index.js';
 import { assertRefused } from './pair.js';
 

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AccessFlags,
-  Errno,
-  QpState,
-  QpType,
-  Syndrome,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { AccessFlags, Errno, QpState, QpType, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import { assertCompleted, assertRefused, assertStatuses, pattern, World } from './pair.js';
 import { FrameHost, RawQp } from './raw-packet.js';
 

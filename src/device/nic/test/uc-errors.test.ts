@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AccessFlags,
-  EventType,
-  QpState,
-  QpType,
-  Syndrome,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { AccessFlags, EventType, QpState, QpType, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import { assertCompleted, assertRefused, assertStatuses, pattern } from './pair.js';
 import { connectUc, UcPair, UcPuppet } from './uc.js';
 

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AccessFlags,
-  MwType,
-  QpState,
-  SendFlags,
-  Syndrome,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { AccessFlags, MwType, QpState, SendFlags, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import type { TestMr } from './host.js';
 import { assertCompleted, assertStatuses, pattern } from './pair.js';
 import { ALL_ACCESS } from './rings.js';

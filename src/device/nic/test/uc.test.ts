@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  EventType,
-  Mtu,
-  QpState,
-  QpType,
-  Syndrome,
-  WcFlags,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { EventType, Mtu, QpState, QpType, Syndrome, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import { Opcode } from '../../wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import { initAttr, SOLICITED, UNSIGNALLED } from './qp.js';

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AccessFlags,
-  Mtu,
-  QpState,
-  QpType,
-  WcFlags,
-  WcOpcode,
-  WcStatus,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { AccessFlags, Mtu, QpState, QpType, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import { dethOffset, dethQkey, dethSourceQp, getU16, Opcode } from '../../wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern, World } from './pair.js';
 import { SOLICITED, UNSIGNALLED } from './qp.js';

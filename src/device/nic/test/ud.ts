@@ -1,12 +1,4 @@
-import {
-  AccessFlags,
-  type AhAttr,
-  type Gid,
-  gidFromIp,
-  QpState,
-  QpType,
-  WrOpcode,
-} from '../../ibta/index.js';
+import { AccessFlags, type AhAttr, type Gid, gidFromIp, QpState, QpType, WrOpcode } from '../../ibta/index.js';
 import { crc32, createPath, dethOffset, sealIcrc, writeDeth } from '../../wire/index.js';
 import type { QpOptions, TestHost, TestMr } from './host.js';
 import { craft, type Crafted } from './pair.js';

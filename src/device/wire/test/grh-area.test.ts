@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Gid, gidFromIp } from '../../ibta/index.js';
-import {
-  buildIpUdpHeader,
-  GRH_BYTES,
-  isMulticastGid,
-  PacketMeta,
-  type RoceDatagram,
-  writeGrhArea,
-} from '../index.js';
+import { buildIpUdpHeader, GRH_BYTES, isMulticastGid, PacketMeta, type RoceDatagram, writeGrhArea } from '../index.js';
 import { goldenNames, goldenPackets } from './golden.js';
 
 const packets = goldenNames.flatMap(goldenPackets);

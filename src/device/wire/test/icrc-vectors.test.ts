@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  crc32,
-  datagramIcrc,
-  IcrcVerifier,
-  parseIpPacket,
-  type RoceDatagram,
-  sealIcrc,
-  storedIcrc,
-} from '../index.js';
+import { crc32, datagramIcrc, IcrcVerifier, parseIpPacket, type RoceDatagram, sealIcrc, storedIcrc } from '../index.js';
 import { bytesOf, metaOf, pathOf } from './support.js';
 
 /** protocol.md 1.7. */

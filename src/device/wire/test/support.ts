@@ -1,14 +1,7 @@
 import { type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { gidFromIp } from '../../ibta/index.js';
-import {
-  createPath,
-  decodePacket,
-  type Packet,
-  PacketMeta,
-  type Path,
-  type RoceDatagram,
-} from '../index.js';
+import { createPath, decodePacket, type Packet, PacketMeta, type Path, type RoceDatagram } from '../index.js';
 
 /** Checks a property under a seed that is printed; VERBENA_SEED repeats a run. */
 export function checkProperty<Values>(test: TestContext, property: fc.IProperty<Values>, numRuns = 300): void {

@@ -21,7 +21,7 @@ export function openLibrary(name: string, what: string, remedy: string): Library
   const problem = nativeHostProblem();
   if (problem !== undefined) throw new LibraryProblem(`${what} needs native calls: ${problem}`);
   try {
-    // As machine/system loads it.
+    // As node/system loads it.
     const native = createRequire(import.meta.url)('koffi') as typeof koffi;
     return native.load(name);
   } catch (error) {

@@ -1,6 +1,13 @@
 /** GPUs for tests, and what lies in them. */
 import { type GpuBuffer, type GpuContext, GpuKind, gpuProblem, openGpu } from '../../../entry/gpu.js';
-import { type Context, type HostKind, type Mr, type SendWr, SendFlags, type WorkCompletion } from '../../../entry/index.js';
+import {
+  type Context,
+  type HostKind,
+  type Mr,
+  type SendWr,
+  SendFlags,
+  type WorkCompletion,
+} from '../../../entry/index.js';
 import {
   ALL_ACCESS,
   connect,

@@ -1,14 +1,13 @@
 import {
   type AdapterClient,
-  type AdapterHost,
   type Argument,
   type ClientLimits,
   createAsyncEventRing,
   createCmEventRing,
-  type LocatedMemory,
   type Value,
   type Verb,
-} from '../../../providers/soft/index.js';
+} from '../../../device/adapter/index.js';
+import type { AdapterHost, LocatedMemory } from '../../../providers/soft/index.js';
 import { Duty, type Life } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CompChannelRing, doorbellPageShape } from '../../../device/nic/index.js';

@@ -1,4 +1,5 @@
-import type { Adapter, AdapterChores, AdapterClient, AdapterFacts, ClientParts } from '../../../providers/soft/index.js';
+import type { Adapter, AdapterChores, AdapterClient, ClientParts } from '../../../device/adapter/index.js';
+import type { AdapterFacts } from '../../../providers/soft/index.js';
 import { type Life, ownTurn, SharedLife } from '../../../api/runtime/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';

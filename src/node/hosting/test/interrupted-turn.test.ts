@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alloc, type Context, EventType, openDevice, QpState, SendFlags, WcStatus, WrOpcode } from '../../../entry/index.js';
+import {
+  alloc,
+  type Context,
+  EventType,
+  openDevice,
+  QpState,
+  SendFlags,
+  WcStatus,
+  WrOpcode,
+} from '../../../entry/index.js';
 import { Neighbour } from '../../links/local/local-neighbour.js';
 import { nativeHostProblem } from '../../system/index.js';
 import { connect, drainOne, makeSide, Pair, type Side } from '../../../providers/soft/test/support/pair.js';

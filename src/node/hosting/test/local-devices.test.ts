@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { type Context, type LinkKind, openDevice, WcStatus, WrOpcode } from '../../../entry/index.js';
 import { connectTo, infoOf } from '../../../providers/soft/test/support/ends.js';
-import { drain, drainOne, makeSide, type PairOptions, pattern, type Side } from '../../../providers/soft/test/support/pair.js';
+import {
+  drain,
+  drainOne,
+  makeSide,
+  type PairOptions,
+  pattern,
+  type Side,
+} from '../../../providers/soft/test/support/pair.js';
 import { asEndInfo, Program } from './programs.js';
 import { loopback } from '../../../../test/support/loopback.js';
 

@@ -3,12 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { doorbellPageShape } from '../../../device/nic/index.js';
-import {
-  type Notice,
-  type ThreadStart,
-  ThreadState,
-  ThreadWords,
-} from '../threads/thread-protocol.js';
+import { type Notice, type ThreadStart, ThreadState, ThreadWords } from '../threads/thread-protocol.js';
 import { loopback } from '../../../../test/support/loopback.js';
 import { Program } from './programs.js';
 

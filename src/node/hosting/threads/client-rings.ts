@@ -1,4 +1,4 @@
-import { createAsyncEventRing, createCmEventRing } from '../../../providers/soft/index.js';
+import { createAsyncEventRing, createCmEventRing } from '../../../device/adapter/index.js';
 import { doorbellPageShape, RING_HEADER_WORDS } from '../../../device/nic/index.js';
 
 /** The memory by which a client and a NIC in another thread meet. */

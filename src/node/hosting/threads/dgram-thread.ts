@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Adapter } from '../../../providers/soft/index.js';
+import type { Adapter } from '../../../device/adapter/index.js';
 import type { DgramLink } from '../../links/index.js';
 import { nowUs, ownThread } from '../../system/index.js';
 import { openDgramAdapter } from '../native-adapter.js';

@@ -1,4 +1,4 @@
-import type { Adapter } from '../../../providers/soft/index.js';
+import type { Adapter } from '../../../device/adapter/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
 import {
   EventFd,

@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Adapter, MAX_CLIENTS } from '../../../providers/soft/index.js';
+import { type Adapter, MAX_CLIENTS } from '../../../device/adapter/index.js';
 import { type ClientThread, ThreadClient } from './thread-client.js';
 import {
   type ClientStart,

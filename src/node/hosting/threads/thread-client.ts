@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Adapter, AdapterClient, AdapterCommand } from '../../../providers/soft/index.js';
+import type { Adapter, AdapterClient, AdapterCommand } from '../../../device/adapter/index.js';
 import { CompChannelRing, DoorbellPage, Ring } from '../../../device/nic/index.js';
 import { EventFd, isThreadThere } from '../../system/index.js';
 import { reachMemory, resolveMemory } from '../program-memory.js';

@@ -1,12 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import {
-  type AdapterCommand,
-  type AdapterHost,
-  type Argument,
-  type LocatedMemory,
-  type Value,
-  type Verb,
-} from '../../../providers/soft/index.js';
+import type { AdapterCommand, Argument, Value, Verb } from '../../../device/adapter/index.js';
+import type { AdapterHost, LocatedMemory } from '../../../providers/soft/index.js';
 import { type Life, SharedLife } from '../../../api/runtime/index.js';
 import type { Gid } from '../../../device/ibta/index.js';
 import { CommandError, DoorbellPage, Ring } from '../../../device/nic/index.js';

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { AdapterCommand, AdapterFacts, AdapterReply } from '../../../providers/soft/index.js';
+import type { AdapterCommand, AdapterReply } from '../../../device/adapter/index.js';
+import type { AdapterFacts } from '../../../providers/soft/index.js';
 import type { ErrnoName } from '../../../device/ibta/index.js';
 import { codeOf, errnoNameOf } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';

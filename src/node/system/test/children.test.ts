@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type EndedChild,
-  nativeHostProblem,
-  spawnProgram,
-  SystemCallError,
-  waitForChild,
-} from '../index.js';
+import { type EndedChild, nativeHostProblem, spawnProgram, SystemCallError, waitForChild } from '../index.js';
 
 /** Runs a line of the shell to its end. */
 function shell(line: string): EndedChild {

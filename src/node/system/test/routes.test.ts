@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type OwnAddress,
-  parseIpv4Routes,
-  parseIpv6Routes,
-  sourceAmong,
-} from '../interfaces/routes.js';
+import { type OwnAddress, parseIpv4Routes, parseIpv6Routes, sourceAmong } from '../interfaces/routes.js';
 
 const OWN: readonly OwnAddress[] = [
   { address: '127.0.0.1', via: 'lo', bits: 8 },

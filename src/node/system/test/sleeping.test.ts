@@ -4,14 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import {
-  EventFd,
-  nativeHostProblem,
-  nowUs,
-  PollSet,
-  setTimeSlice,
-  watchReadable,
-} from '../index.js';
+import { EventFd, nativeHostProblem, nowUs, PollSet, setTimeSlice, watchReadable } from '../index.js';
 
 const HOST = new URL('../index.js', import.meta.url).href;
 

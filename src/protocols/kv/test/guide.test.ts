@@ -26,5 +26,8 @@ test('the guide has every call of a client', () => {
 
 test('the guide shows the very code of limiter.test.ts', () => {
   const [shown] = /^\/\/ limiter\.test\.ts\n[^]*?(?=^```$)/m.exec(guide) ?? [''];
-  assert.equal(shown, `// limiter.test.ts\n${readFileSync(join(ROOT, 'src/protocols/kv/test/limiter.test.ts'), 'utf8')}`);
+  assert.equal(
+    shown,
+    `// limiter.test.ts\n${readFileSync(join(ROOT, 'src/protocols/kv/test/limiter.test.ts'), 'utf8')}`,
+  );
 });

@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  ClientWindow,
-  LOSSY,
-  LOSSY_MEMORY,
-  RELIABLE,
-  RoundTrips,
-  ServerMachine,
-  Sessions,
-} from '../protocol/index.js';
-import {
-  nextPart,
-  Operation,
-  Packer,
-  partEnd,
-  responseLength,
-  ResponseView,
-  Status,
-} from '../wire/index.js';
+import { ClientWindow, LOSSY, LOSSY_MEMORY, RELIABLE, RoundTrips, ServerMachine, Sessions } from '../protocol/index.js';
+import { nextPart, Operation, Packer, partEnd, responseLength, ResponseView, Status } from '../wire/index.js';
 import { answersTo, Counting, EPOCH, type Mischief, SLOT_BYTES, TestCall, TwoMachines } from './support/machines.js';
 
 const CALM: Mischief = { seed: 1, loss: 0, duplication: 0, delayUs: 10 };

@@ -11,14 +11,7 @@ import {
   Transfers,
   type ValueBuffer,
 } from '../protocol/index.js';
-import {
-  type Asked,
-  encodeRequest,
-  Operation,
-  requestBytes,
-  ResponseView,
-  Status,
-} from '../wire/index.js';
+import { type Asked, encodeRequest, Operation, requestBytes, ResponseView, Status } from '../wire/index.js';
 import { answersTo, Counting, EPOCH, SLOT_BYTES } from './support/machines.js';
 
 const NO_BYTES = new Uint8Array(0);

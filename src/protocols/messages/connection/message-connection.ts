@@ -1,13 +1,6 @@
 import type { Connection, FullAddress } from '../../../api/rdmacm/index.js';
 import { bytesProblem, type FieldsOf, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import {
-  checkWait,
-  type Engine,
-  type Hold,
-  WAIT_FIELDS,
-  type WaitOptions,
-  waitUnlessLate,
-} from '../../core/index.js';
+import { checkWait, type Engine, type Hold, WAIT_FIELDS, type WaitOptions, waitUnlessLate } from '../../core/index.js';
 import { ClosedError } from '../errors.js';
 import { checkPiece, type RemoteBuffer } from '../memory/remote-buffer.js';
 import { SharedMemory, type ShareOptions } from '../memory/shared-memory.js';

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alloc, type CmId, type Connection, RefusedError, SendFlags, WcStatus, WrOpcode } from '../../../entry/index.js';
+import {
+  alloc,
+  type CmId,
+  type Connection,
+  RefusedError,
+  SendFlags,
+  WcStatus,
+  WrOpcode,
+} from '../../../entry/index.js';
 import { type SimHost, simulate } from '../../../entry/sim.js';
 import { Engine } from '../../core/index.js';
 import { ClosedError, connect, listen, ProtocolError, RequestError } from '../index.js';

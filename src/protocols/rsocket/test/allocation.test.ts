@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Sizes, StreamProtocol } from '../protocol/index.js';
-import {
-  type ConnectionData,
-  immediateOf,
-  Operation,
-  SPAN_BYTES,
-  type Span,
-} from '../wire/index.js';
+import { type ConnectionData, immediateOf, Operation, SPAN_BYTES, type Span } from '../wire/index.js';
 import { bytesPerRound, NO_OBJECT_BYTES } from '../../../../test/support/allocation.js';
 
 const SIZES: Sizes = {

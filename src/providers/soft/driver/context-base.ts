@@ -1,9 +1,16 @@
 import type { NicLimits } from '../../../device/nic/index.js';
-import { type Context, type Cq, type Qp, Resource, type Srq, VerbsError, type XrcTargetQp } from '../../../api/verbs/index.js';
+import {
+  type Context,
+  type Cq,
+  type Qp,
+  Resource,
+  type Srq,
+  VerbsError,
+  type XrcTargetQp,
+} from '../../../api/verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
-import type { Argument, EndVerb, Value, Verb } from '../../../device/adapter/command.js';
+import { type Argument, type EndVerb, limitsOf, type Value, type Verb } from '../../../device/adapter/index.js';
 import { Doorbell } from './doorbell.js';
-import { limitsOf } from '../../../device/adapter/client-limits.js';
 import { refusalOf } from './refusal.js';
 
 /** A completion queue, as its channel counts the events that named it. */

@@ -47,8 +47,7 @@ import {
   type XrcdInitAttr,
 } from '../../../api/verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
-import { namedCounters } from '../../../device/adapter/counters.js';
-import { AsyncEventRing } from '../../../device/adapter/event-ring.js';
+import { AsyncEventRing, namedCounters } from '../../../device/adapter/index.js';
 import { toAsyncEvent } from './completions/async-events.js';
 import { SoftCmDevice } from './cm-device.js';
 import { SoftCompCntr } from './completions/completion-counter.js';

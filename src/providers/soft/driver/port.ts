@@ -1,7 +1,7 @@
 import { type Gid, GidType, type PortAttr } from '../../../device/ibta/index.js';
 import { DEFAULT_LIMITS, type PortStatus } from '../../../device/nic/index.js';
 import { type GidEntry, invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
-import { activeMtu } from '../../../device/adapter/adapter.js';
+import { activeMtu } from '../../../device/adapter/index.js';
 import type { ContextBase } from './context-base.js';
 import { PORT_NUM, PORT_SPEED, portAttr } from './device-facts.js';
 

@@ -4,7 +4,15 @@ import { AccessFlags, alloc, type Context, openDevice, SendFlags, WcStatus, WrOp
 import { SimulatedCluster } from '../../../entry/sim.js';
 import { isShared } from '../../../node/system/index.js';
 import { loopback, NET } from '../../../../test/support/loopback.js';
-import { collector, foreign, isTaken, type Origin, ORIGINS, THEFTS, wasmMemory } from '../../../../test/support/memory.js';
+import {
+  collector,
+  foreign,
+  isTaken,
+  type Origin,
+  ORIGINS,
+  THEFTS,
+  wasmMemory,
+} from '../../../../test/support/memory.js';
 import {
   ALL_ACCESS,
   connect,

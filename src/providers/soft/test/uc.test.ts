@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { QpState, QpType, SendFlags, type SendWr, WcFlags, WcOpcode, WcStatus, WrOpcode } from '../../../entry/index.js';
+import {
+  QpState,
+  QpType,
+  SendFlags,
+  type SendWr,
+  WcFlags,
+  WcOpcode,
+  WcStatus,
+  WrOpcode,
+} from '../../../entry/index.js';
 import { drain, drainOne, HOSTINGS, pattern } from './support/pair.js';
 import { Benches, makeQp, postError, ucPair } from './support/queue-pairs.js';
 import { NET } from '../../../../test/support/loopback.js';

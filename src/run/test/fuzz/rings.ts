@@ -1,11 +1,4 @@
-import {
-  RxeAtomic,
-  RxeBind,
-  RxeDatagram,
-  RxeRdma,
-  RxeRecvWqe,
-  RxeSendWqe,
-} from '../../rings/layouts.js';
+import { RxeAtomic, RxeBind, RxeDatagram, RxeRdma, RxeRecvWqe, RxeSendWqe } from '../../rings/layouts.js';
 import type { SharedMapping } from '../../../node/system/index.js';
 import { AccessFlags, SendFlags, WrOpcode } from '../../../entry/index.js';
 import type { Choices } from '../../../../test/fuzz/random.js';

@@ -1,10 +1,4 @@
-import {
-  type CmArgument,
-  type CmDevice,
-  cmDeviceOf,
-  type CmValue,
-  type CmVerb,
-} from '../../../provider/index.js';
+import { type CmArgument, type CmDevice, cmDeviceOf, type CmValue, type CmVerb } from '../../../provider/index.js';
 import { RDMA_UDP_QKEY } from '../../../../device/ibta/index.js';
 import { type Context, type Cq, type Pd, type Qp, QpState, QpType } from '../../../../entry/index.js';
 import { type SimulatedCluster } from '../../../../entry/sim.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { Adapter, createAsyncEventRing, createCmEventRing, MAX_CLIENTS } from '../../../../providers/soft/index.js';
+import { Adapter, createAsyncEventRing, createCmEventRing, MAX_CLIENTS } from '../../../../device/adapter/index.js';
 import { SimulatedNetwork } from '../../../../device/link/simulated/index.js';
 import { doorbellPageShape } from '../../../../device/nic/index.js';
 import { crc32 } from '../../../../device/wire/index.js';

@@ -1,11 +1,6 @@
 import { QpState, SendFlags, WcOpcode, WcStatus } from '../../../../device/ibta/index.js';
 import { AccessFlags, type Connection, type Context, type Cq, type Qp, type Srq } from '../../../../entry/index.js';
-import {
-  type CompletionHandler,
-  Engine,
-  type EngineOptions,
-  type Requests,
-} from '../../index.js';
+import { type CompletionHandler, Engine, type EngineOptions, type Requests } from '../../index.js';
 import type { Sim, SimHost } from '../../../../entry/sim.js';
 
 export const SLOTS = 8;

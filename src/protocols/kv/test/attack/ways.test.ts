@@ -4,14 +4,7 @@ import { AccessFlags, alloc } from '../../../../entry/index.js';
 import { establish, type Way } from '../../client/establish.js';
 import { CLIENT_TRANSPORTS } from '../../client/transports.js';
 import type { TransportName } from '../../index.js';
-import {
-  type Asked,
-  encodeRequest,
-  NO_SESSION,
-  Operation,
-  requestBytes,
-  type Welcome,
-} from '../../wire/index.js';
+import { type Asked, encodeRequest, NO_SESSION, Operation, requestBytes, type Welcome } from '../../wire/index.js';
 import { simulate, type Sim, type SimHost } from '../../../../entry/sim.js';
 import { hostOf, PORT, served, text } from '../support/served.js';
 

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  ErrorReply,
-  MapReply,
-  OK,
-  type Reply,
-  SetReply,
-  TextReply,
-} from '../../gateway/resp/reply.js';
+import { ErrorReply, MapReply, OK, type Reply, SetReply, TextReply } from '../../gateway/resp/reply.js';
 import { ReplyWriter } from '../../gateway/resp/reply-writer.js';
 import { bytesOf, textOf } from './support/play.js';
 

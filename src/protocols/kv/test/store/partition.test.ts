@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  Operation,
-  operationRules,
-  Partition,
-  Span,
-  Status,
-  statusRules,
-} from '../../store/index.js';
+import { Operation, operationRules, Partition, Span, Status, statusRules } from '../../store/index.js';
 
 const span = (text: string): Span => new Span(Buffer.from(text));
 

@@ -1,4 +1,11 @@
-import { alloc, type Connection, type ConnectionRequest, listen, SendFlags, WcStatus } from '../../../../entry/index.js';
+import {
+  alloc,
+  type Connection,
+  type ConnectionRequest,
+  listen,
+  SendFlags,
+  WcStatus,
+} from '../../../../entry/index.js';
 import {
   type Answered,
   decodeOffer,

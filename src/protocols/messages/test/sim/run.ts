@@ -1,13 +1,7 @@
 import { SeededRandom } from '../../../../device/link/index.js';
 import { Sim } from '../../../../sim/index.js';
 import { Engine } from '../../../core/index.js';
-import {
-  connect,
-  listen,
-  type MessageConnection,
-  type MessageListener,
-  decodeRemoteBuffer,
-} from '../../index.js';
+import { connect, listen, type MessageConnection, type MessageListener, decodeRemoteBuffer } from '../../index.js';
 import { alloc } from '../../../../entry/index.js';
 import { check } from '../../../../../test/sim/failure.js';
 import type { Figures } from '../../../../../test/sim/game.js';

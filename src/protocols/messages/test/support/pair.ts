@@ -1,11 +1,5 @@
 import type { Sim, SimHost } from '../../../../entry/sim.js';
-import {
-  connect,
-  type ExchangeOptions,
-  listen,
-  type MessageConnection,
-  type MessageListener,
-} from '../../index.js';
+import { connect, type ExchangeOptions, listen, type MessageConnection, type MessageListener } from '../../index.js';
 
 export const PORT = 7174;
 

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  AccessFlags,
-  gidFromIp,
-  PortSpace,
-  QpType,
-  RDMA_UDP_QKEY,
-  WrOpcode,
-} from '../../../../device/ibta/index.js';
+import { AccessFlags, gidFromIp, PortSpace, QpType, RDMA_UDP_QKEY, WrOpcode } from '../../../../device/ibta/index.js';
 import { openDatagramPort } from '../../../../api/provider/index.js';
 import { alloc } from '../../../../entry/index.js';
 import {

@@ -1,11 +1,6 @@
 import type { FullAddress } from '../../../../api/rdmacm/index.js';
 import { Sim, type SimHost } from '../../../../sim/index.js';
-import {
-  connectStream,
-  listenStreams,
-  type StreamListener,
-  type StreamSocket,
-} from '../../index.js';
+import { connectStream, listenStreams, type StreamListener, type StreamSocket } from '../../index.js';
 import { check } from '../../../../../test/sim/failure.js';
 import type { Figures } from '../../../../../test/sim/game.js';
 import type { Direction } from './direction.js';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SeededRandom } from '../../../../device/link/index.js';
-import {
-  type Acceptance,
-  type Neighbour,
-  Neighbours,
-  type OpenCall,
-} from '../../wireup/neighbours.js';
+import { type Acceptance, type Neighbour, Neighbours, type OpenCall } from '../../wireup/neighbours.js';
 
 /** A connection between both ends, open until either has closed it. */
 interface Line {

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { XioSession } from '../../index.js';
-import {
-  ANY_CONNECTION,
-  encodeGrantToken,
-  encodeMapped,
-  Kind,
-  PLACE_BYTES,
-  XioStatus,
-} from '../../wire/index.js';
+import { ANY_CONNECTION, encodeGrantToken, encodeMapped, Kind, PLACE_BYTES, XioStatus } from '../../wire/index.js';
 import { connected, type Liar } from '../support/liar.js';
 import { type Scene, SCENES } from '../support/scenes.js';
 

@@ -2,12 +2,12 @@ import { simulate, type SimHost } from '../../../../entry/sim.js';
 import {
   connect,
   listen,
-  useTransport,
   type XioConnectOptions,
   type XioListenOptions,
   type XioServer,
   type XioSession,
 } from '../../index.js';
+import { useTransport } from '../../transport/index.js';
 import { type Link, rdmaTransport, type Transport } from '../../transport/index.js';
 import { tcp } from '../../transport/tcp/index.js';
 import { untilHere, untilIn } from './worlds.js';

@@ -23,7 +23,13 @@ import {
   Resource,
   type WorkCompletion,
 } from '../../../../api/verbs/index.js';
-import { pollAwaited, type ProvidedCq, startPollAwaited, unreadCount, unreadWrId } from '../../../../api/provider/index.js';
+import {
+  pollAwaited,
+  type ProvidedCq,
+  startPollAwaited,
+  unreadCount,
+  unreadWrId,
+} from '../../../../api/provider/index.js';
 import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { CQ_MODERATION } from '../device-facts.js';
 import { refusalOf } from '../refusal.js';

@@ -19,7 +19,7 @@ import {
   unsupported,
   VerbsError,
 } from '../../../../api/verbs/index.js';
-import type { MemoryRef } from '../../../../device/adapter/command.js';
+import type { MemoryRef } from '../../../../device/adapter/index.js';
 import type { OpenDevice } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
 import { domainOf, type OwnPd } from '../domains/pd-base.js';

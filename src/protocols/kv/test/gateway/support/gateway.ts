@@ -1,5 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { connect, connectCluster, createStore, type KvServeOptions, serve, serveRedis } from '../../../../../entry/kv.js';
+import {
+  connect,
+  connectCluster,
+  createStore,
+  type KvServeOptions,
+  serve,
+  serveRedis,
+} from '../../../../../entry/kv.js';
 import type { RedisGateway, RedisGatewayOptions } from '../../../../../entry/kv.js';
 import { loopback } from '../../../../../../test/support/loopback.js';
 

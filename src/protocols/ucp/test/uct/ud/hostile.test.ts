@@ -4,13 +4,7 @@ import fc from 'fast-check';
 import { simulate, type Sim } from '../../../../../entry/sim.js';
 import { gidFromIp } from '../../../../../device/ibta/index.js';
 import { Engine } from '../../../../core/index.js';
-import {
-  MemoryDomain,
-  type UdDrop,
-  type UdEndpoint,
-  UdInterface,
-  type UdOptions,
-} from '../../../uct/index.js';
+import { MemoryDomain, type UdDrop, type UdEndpoint, UdInterface, type UdOptions } from '../../../uct/index.js';
 import {
   amWord,
   decodeUdControl,
