@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { ProgramThread } from './launcher/program-thread.js';
-import { say } from './reports/say.js';
+import { say } from './reports/failure-report.js';
 import type { RunFlags } from './run.js';
 
 /** As a shell says of a command line that it does not understand. */

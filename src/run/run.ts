@@ -4,9 +4,7 @@ import { type LaunchOptions, Launcher } from './launcher/launcher.js';
 import type { ProgramEnd } from './launcher/program.js';
 import type { ProgramThread } from './launcher/program-thread.js';
 import { thisMachine } from './launcher/system-calls.js';
-import { FailureReport } from './reports/failure-report.js';
-import { print, say } from './reports/say.js';
-import { statisticsLine } from './reports/statistics.js';
+import { FailureReport, print, say, statisticsLine } from './reports/failure-report.js';
 
 /** What the command line asks for. */
 export interface RunFlags {

@@ -20,4 +20,4 @@ export type { HostRefs, PathMatch } from './paths.js';
 export { Rule, type RuleMatch } from './rules.js';
 export { type CaptureOptions, Sim, type SimOptions, type UntilOptions } from './sim.js';
 export { simulate, type Scenario, type SimulateOptions } from './simulate.js';
-export { StalledError } from './stalled-error.js';
+export { StalledError } from './waiting.js';

@@ -1,8 +1,7 @@
 import { CmAttribute, NakCode, Opcode } from '../device/wire/index.js';
 import { invalid, isList, isObject, objectProblem, refuse, show, VerbsError } from '../api/verbs/index.js';
 import type { SimPacket } from './capture.js';
-import { adviceFor, checkFields } from './names.js';
-import type { AckKind, CmName, NakName, OpcodeName } from './packet.js';
+import { type AckKind, adviceFor, checkFields, type CmName, type NakName, type OpcodeName } from './packet.js';
 
 /** A host, or its name. */
 export type HostRef = string | { readonly name: string };

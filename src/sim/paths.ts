@@ -2,7 +2,7 @@ import { type LinkConditions, PERFECT_CONDITIONS, type SimulatedNetwork } from '
 import { invalid, objectProblem, refuse, show, VerbsError } from '../api/verbs/index.js';
 import type { SimHost } from './host.js';
 import { hostName, type HostRef } from './match.js';
-import { checkFields } from './names.js';
+import { checkFields } from './packet.js';
 
 /** A host, its name, or several. */
 export type HostRefs = HostRef | readonly HostRef[];

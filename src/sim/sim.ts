@@ -6,11 +6,10 @@ import { here, machineHere } from './ambient.js';
 import { Capture, formatSimPacket, formatUs, type SimPacket } from './capture.js';
 import { SimHost, type SimHostOptions } from './host.js';
 import { matcher, type PacketMatch } from './match.js';
-import { checkFields } from './names.js';
+import { checkFields } from './packet.js';
 import { type HostRefs, type PathMatch, Paths } from './paths.js';
 import { type Rule, type RuleMatch, Rules } from './rules.js';
-import { StalledError } from './stalled-error.js';
-import { describeWaiting, whenStalled } from './waiting.js';
+import { describeWaiting, StalledError, whenStalled } from './waiting.js';
 
 /** How a simulation starts. */
 export interface SimOptions {

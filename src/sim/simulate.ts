@@ -2,7 +2,7 @@ import { runtime } from '../api/runtime/index.js';
 import { invalid, objectProblem, refuse, show, VerbsError } from '../api/verbs/index.js';
 import { onNoMachine } from './ambient.js';
 import { formatUs } from './capture.js';
-import { checkFields } from './names.js';
+import { checkFields } from './packet.js';
 import { Sim, SIM_OPTIONS, type SimOptions } from './sim.js';
 
 /** What {@link simulate} takes. */

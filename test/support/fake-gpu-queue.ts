@@ -7,8 +7,7 @@ import {
   type GpuQueue,
   type GpuStaging,
 } from '../../src/node/gpu/index.js';
-import { asFailure } from '../../src/node/gpu/driver/gpu-failure.js';
-import { COMPARE_PARTS } from '../../src/node/gpu/driver/gpu-driver.js';
+import { asFailure, COMPARE_PARTS } from '../../src/node/gpu/driver/gpu-driver.js';
 
 /** Virtual time, as a device has it. */
 export interface FakeClock {

@@ -7,7 +7,85 @@ import {
   refuse,
   VerbsError,
 } from '../verbs/index.js';
-import type { Provider } from './provider.js';
+import { datagramPort, lookupName, providedContext, type Provider, startTimer } from './provider.js';
+import { type DatagramPort, type DatagramPortOptions, runtime } from '../runtime/index.js';
+import { Errno, type ErrnoName } from '../../device/ibta/index.js';
+
+function isErrno(code: unknown): code is ErrnoName {
+  return typeof code === 'string' && code in Errno;
+}
+
+/**
+ * Opens a UDP port, beside RDMA, of the host that a device is in: of the machine, or in a simulation of the simulated host, whose network
+ * loses and delays what is sent there as it does RDMA's packets.
+ *
+ * @throws VerbsError EADDRINUSE when another has the port, EADDRNOTAVAIL, EACCES; EOPNOTSUPP in a page of a browser; EIO
+ */
+export function openDatagramPort(call: string, context: Context, options: DatagramPortOptions): DatagramPort {
+  const ofDevice = providedContext(context, call)[datagramPort](call, options);
+  if (ofDevice !== undefined) return ofDevice;
+  try {
+    return runtime().openDatagramPort(options);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `UDP port ${options.port} of ${options.host}: ${reason}`;
+    throw new VerbsError(call, { errno: isErrno(code) ? code : 'EIO', message, advice: '' }, { cause: error });
+  }
+}
+
+/**
+ * Calls `action` in so many milliseconds: of virtual time where the device is simulated, or the program runs on a simulated
+ * host. Keeps the process alive until then.
+ *
+ * @returns takes it back
+ */
+export function after(context: Context | undefined, delayMs: number, action: () => void): () => void {
+  const device = context ?? currentProvider().fixedDevices()?.[0];
+  const ofDevice = device && providedContext(device, 'rdma_create_event_channel')[startTimer](delayMs, action);
+  return ofDevice ?? runtime().timer(delayMs, action);
+}
+
+/** The devices that this thread has opened. Held weakly: a program may drop a context without closing it. */
+const opened = new Set<WeakRef<Context>>();
+const watchers = new Set<(context: Context) => void>();
+
+/** Notes a device that a program of this thread has opened on the machine. */
+export function noteOpened(context: Context): void {
+  for (const known of opened) if (known.deref() === undefined) opened.delete(known);
+  opened.add(new WeakRef(context));
+  for (const watch of [...watchers]) watch(context);
+}
+
+/** The devices that this thread has opened, the oldest first. Closed ones may be among them. */
+export function openedDevices(): readonly Context[] {
+  return [...opened].flatMap((known) => known.deref() ?? []);
+}
+
+/** Has `watch` called with every device that this thread opens from now on. */
+export function watchOpened(watch: (context: Context) => void): void {
+  watchers.add(watch);
+}
+
+/**
+ * Addresses of a name: as the host of a simulated device knows it, whoever calls; for any other device as the caller's machine does.
+ *
+ * @throws (the promise rejects) VerbsError as `Provider.lookup`
+ */
+export function lookUpFrom(
+  context: Context | undefined,
+  call: string,
+  name: string,
+  family: 4 | 6 | undefined,
+): Promise<readonly string[]> {
+  const ofDevice = context && providedContext(context, call)[lookupName]?.(call, name, family);
+  return ofDevice ?? currentProvider().lookup(call, name, family);
+}
+
+/** Whether the host of a device knows names itself: then a lookup takes none of the device's time. */
+export function knowsNames(context: Context | undefined): boolean {
+  return context !== undefined && providedContext(context, 'rdma_getaddrinfo')[lookupName] !== undefined;
+}
 
 function nobody(call: string): never {
   throw new VerbsError(call, {

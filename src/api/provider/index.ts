@@ -1,10 +1,19 @@
 /** Where a program's devices and memory come from, and what layers above the verbs need of a device besides the verbs. */
 export { alloc } from './alloc.js';
-export { openDatagramPort } from './datagram-port.js';
-export { noteOpened, openedDevices, watchOpened } from './open-devices.js';
-export { after } from './timer.js';
-export { knowsNames, lookUpFrom } from './lookup.js';
-export { currentProvider, getDeviceList, openDevice, setProviderFinder, useProvider } from './current-provider.js';
+export {
+  after,
+  currentProvider,
+  getDeviceList,
+  knowsNames,
+  lookUpFrom,
+  noteOpened,
+  openDatagramPort,
+  openDevice,
+  openedDevices,
+  setProviderFinder,
+  useProvider,
+  watchOpened,
+} from './current-provider.js';
 export {
   type CmArgument,
   type CmDevice,

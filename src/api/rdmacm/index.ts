@@ -6,8 +6,7 @@ export {
   getAddrInfo,
   type PassiveAddrInfo,
 } from './addresses/addr-info.js';
-export type { FullAddress, SocketAddress } from './addresses/address.js';
-export type { CmRoute, ResolveAddrOptions } from './addresses/route.js';
+export type { CmRoute, FullAddress, ResolveAddrOptions, SocketAddress } from './addresses/address.js';
 export { connect } from './connections/connect.js';
 export { Connection } from './connections/connection.js';
 export { createId, type CreateIdOptions } from './identifiers/create-id.js';
@@ -20,12 +19,13 @@ export { listen, Listener } from './connections/listener.js';
 export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
 export type { RequestHandler, ServeOptions } from './connections/serving.js';
 export { Messages } from './calls/messages.js';
-export { type JoinMcAttr, McJoinFlag } from './identifiers/join-attr.js';
 export { CmOption, type CmOptionValues } from './identifiers/options.js';
 export {
   type ConnParam,
   type ConnParamReceived,
   type IdQpInitAttr,
+  type JoinMcAttr,
+  McJoinFlag,
   RDMA_MAX_INIT_DEPTH,
   RDMA_MAX_RESP_RES,
   type UdParamReceived,

@@ -14,12 +14,16 @@ import type {
   XrcTargetQpInitAttr,
 } from '../verbs/index.js';
 import type { AddrInfo, AddrInfoHints } from './addresses/addr-info.js';
-import type { FullAddress, SocketAddress } from './addresses/address.js';
-import type { CmRoute, ResolveAddrOptions } from './addresses/route.js';
+import type { CmRoute, FullAddress, ResolveAddrOptions, SocketAddress } from './addresses/address.js';
 import type { Messages } from './calls/messages.js';
-import type { JoinMcAttr } from './identifiers/join-attr.js';
 import type { CmOption, CmOptionValues } from './identifiers/options.js';
-import type { ConnParam, ConnParamReceived, IdQpInitAttr, UdParamReceived } from './identifiers/parameters.js';
+import type {
+  ConnParam,
+  ConnParamReceived,
+  IdQpInitAttr,
+  JoinMcAttr,
+  UdParamReceived,
+} from './identifiers/parameters.js';
 
 // What rdma_cma.h has as structs: an identifier, its events and the channel that they come by name each other.
 

@@ -1,7 +1,35 @@
 import { runtime } from './current.js';
-import { Microtask } from './microtask.js';
 import { holdTime, releaseTime } from './rounds.js';
 import type { AsyncContext } from './runtime.js';
+
+const settled = Promise.resolve();
+
+/**
+ * An action that is done in a microtask, once however often that was asked for by then. `queueMicrotask` of Node makes several objects each time, of 600 bytes
+ * together; what the action throws ends up where it has it end up.
+ */
+export class Microtask {
+  #isQueued = false;
+
+  constructor(private readonly action: () => void) {}
+
+  queue(): void {
+    if (this.#isQueued) return;
+    this.#isQueued = true;
+    void settled.then(this.#run);
+  }
+
+  readonly #run = (): void => {
+    this.#isQueued = false;
+    try {
+      this.action();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  };
+}
 
 /** Calls of listeners that wait for their turn of the event loop. Each holds virtual time. */
 let waiting = 0;

@@ -63,7 +63,13 @@ export type {
 } from './objects/objects.js';
 export type { HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
 export type { QpModifyAttr, QpRateLimit } from './objects/queue-pair.js';
-export type { SrqAttr, SrqModifyAttr } from './objects/shared-receive-queue.js';
+export type {
+  SrqAttr,
+  SrqModifyAttr,
+  XrcdInitAttr,
+  XrcTargetQpInitAttr,
+  XrcTargetQpOpenAttr,
+} from './objects/shared-receive-queue.js';
 export type {
   AtomicCompareAndSwap,
   AtomicFetchAndAdd,
@@ -83,7 +89,6 @@ export type {
   Sge,
   XrcDestination,
 } from './objects/work-request.js';
-export type { XrcdInitAttr, XrcTargetQpInitAttr, XrcTargetQpOpenAttr } from './objects/xrc-domain.js';
 export { ahInitProblem, ahProblem, completeAhAttr } from './checks/address-checks.js';
 export { bindRequestProblem, mwTypeProblem } from './checks/bind-checks.js';
 export { cqeProblem, cqFlagsProblem, cqInitProblem, moderationProblem } from './checks/cq-checks.js';
@@ -129,7 +134,7 @@ export {
   sendStateProblem,
 } from './checks/send-rules.js';
 export { capProblem, completeQpCap, defaultQpCap } from './checks/sizes.js';
-export { completeSrqInit, srqInitProblem, srqModifyProblem } from './checks/srq-checks.js';
+export { completeSrqInit, openQpProblem, srqInitProblem, srqModifyProblem, xrcdProblem } from './checks/srq-checks.js';
 export {
   bytesProblem,
   isList,
@@ -143,11 +148,8 @@ export {
 } from './checks/values.js';
 export { type FieldsOf, fieldsProblem, nameAdvice } from './checks/fields.js';
 export { openFields, openingFields } from './checks/open-checks.js';
-export { openQpProblem, xrcdProblem } from './checks/xrc-checks.js';
-export { adviceFor } from './text/advice.js';
-export { formatMicroseconds } from './text/durations.js';
-export { type ExplainableEvent, explainEvent } from './text/explain-event.js';
-export { type Explainable, explainStatus } from './text/explain-status.js';
+export { adviceFor, type ExplainableEvent, explainEvent } from './text/advice.js';
+export { type Explainable, explainStatus } from './text/status-advice.js';
 export {
   accessFlagsStr,
   adviseMrFlagsStr,
@@ -171,6 +173,7 @@ export {
   adviseMrAdviceStr,
   atomicCapStr,
   eventTypeStr,
+  formatMicroseconds,
   gidTypeStr,
   linkLayerStr,
   migStateStr,

@@ -5,11 +5,11 @@ import {
   crc32,
   datagramAddresses,
   datagramIcrc,
-  headersTwiceCrc,
-  Opcode,
   decodePacket,
   frameDirection,
+  headersTwiceCrc,
   type NotRoce,
+  Opcode,
   opcodeHeaderBytes,
   type Packet,
   parseFrame,
@@ -17,6 +17,21 @@ import {
   type RoceDatagram,
 } from '../../device/wire/index.js';
 import { type Mad, madOf } from './mad.js';
+import type { Conversations } from '../../protocols/dissect/index.js';
+
+/** The same packet with what its protocol means by it. A damaged one may say anything, and so says nothing. */
+export function withMeaning(examined: Examined, conversations: Conversations): Examined {
+  const { packet, addresses, mad, verdict, timeNs } = examined;
+  if (packet === undefined || verdict === 'wrong') return examined;
+  const meaning = conversations.next({
+    ...addresses,
+    timeUs: Number(timeNs) / 1000,
+    packet,
+    cm: mad?.cm,
+    isCut: verdict === 'cut',
+  });
+  return meaning === undefined ? examined : { ...examined, meaning };
+}
 
 /** BTH and ICRC: nothing shorter can have a right ICRC. */
 const MIN_PACKET_BYTES = 16;

@@ -1,4 +1,11 @@
 import type { Command, Option } from 'commander';
+import { isIPv6 } from 'node:net';
+
+/** A host as the user gave it; an IPv6 address may stand in brackets, as tools print it before a port: `[::1]`. */
+export function withoutBrackets(host: string): string {
+  const inner = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : '';
+  return isIPv6(inner) ? inner : host;
+}
 
 /** Names that C tools have for options of ours. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([

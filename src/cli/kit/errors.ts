@@ -3,6 +3,11 @@ import { isDebugging } from './debugging.js';
 import { isRefused, otherNics } from './other-nics.js';
 import { systemCode, ToolError } from './tool-error.js';
 
+/** Prints a warning of the library. A capture that is not complete does not change the tool's exit code. */
+export function warn(text: string): void {
+  process.stderr.write(`Warning: ${text}\n`);
+}
+
 export { ToolError, fileFailure, systemCode } from './tool-error.js';
 
 /** Does one step of a tool; a failure says which step it was, in the words of the C tool, and then why. */

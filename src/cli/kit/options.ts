@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OpenOptions } from '../../entry/index.js';
-import { withoutBrackets } from './brackets.js';
-import { warn } from './warnings.js';
+import { withoutBrackets } from './arguments.js';
+import { warn } from './errors.js';
 
 /** A parser for whole numbers, decimal or 0x, as strtoul(…, 0) takes them, that refuses what strtoul lets pass. */
 export function wholeNumber(min: number, max: number): (text: string) => number {

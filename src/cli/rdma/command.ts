@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Argument, Command, Option } from 'commander';
 import { getDeviceList, NodeType, nodeTypeStr, PortState } from '../../entry/index.js';
 import { tool, ToolError } from '../kit/errors.js';
-import { guidText } from '../kit/guid-text.js';
+import { guidText } from '../kit/gid-text.js';
 import { netdevOf } from '../kit/netdev.js';
 import { packageVersion } from '../kit/package-version.js';
 import { deviceIndex, type Facts, linkOf, match, running, type Row, whose } from './facts.js';

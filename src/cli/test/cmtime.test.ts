@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stepTable } from '../rdmacm/cmtime/report.js';
+import { stepTable } from '../rdmacm/cmtime/command.js';
 import { loopback } from '../../../test/support/loopback.js';
 import { type Ended, run, Tool } from './tool.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { repeatedly } from '../kit/repeated.js';
+import { repeatedly } from '../kit/interrupt.js';
 
 test('equal texts are counted, and told at the 1st, 10th and 100th time', () => {
   const told: string[] = [];

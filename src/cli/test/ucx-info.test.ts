@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { udOptions } from '../../protocols/ucp/uct/ud/options.js';
 import { workerSettings } from '../../protocols/ucp/worker/worker-options.js';
-import { sizeText } from '../ucx/info/text.js';
+import { sizeText } from '../ucx/info/objects.js';
 import { loopback } from '../../../test/support/loopback.js';
 import { run } from './tool.js';
 

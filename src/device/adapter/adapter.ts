@@ -10,13 +10,37 @@ import {
   type NicLimits,
   type SendFrame,
 } from '../nic/index.js';
-import type { AdapterChores } from './chores.js';
 import { NicCmHost } from './cm-host.js';
 import { AdapterClient, type ClientParts } from './client.js';
 import { asCommand, type CommandDevice } from './command-handlers.js';
-import type { Verb } from './command.js';
+import type { AdapterCounters, Verb } from './command.js';
 import { NO_OBJECT } from './event-ring.js';
 import { Ownership } from './ownership.js';
+
+/** What an adapter on a machine has done now and then beside its work. A simulated one has nothing of the kind to do. */
+export interface AdapterChores {
+  /** When {@link run} is due, as long as the adapter has its turns: the one comparison that all this costs a turn. */
+  readonly dueUs: number;
+  /** Whether the link had its address when it was last asked. */
+  readonly hasAddress: boolean;
+  /** Whether the administrator has the port up. */
+  wanted: boolean;
+  /** Called after each {@link run}, which may have changed {@link nextUs}. */
+  onRun: (() => void) | undefined;
+
+  /** Does what is due. */
+  run(nowUs: number): void;
+  /** When something is to be done though the adapter sleeps. */
+  nextUs(): number;
+  /** The device has failed; its address does not matter any more. */
+  stopWatching(): void;
+  close(): void;
+}
+
+/** All that an adapter has counted, each under a name of its own. */
+export function namedCounters({ nic, link, cm }: AdapterCounters): Record<string, number> {
+  return { ...nic, ...cm, ...Object.fromEntries(Object.entries(link).map(([name, count]) => [`link_${name}`, count])) };
+}
 
 /** Packets taken from the link in one turn, before what they cause is sent. */
 const RECEIVE_BATCH = 64;

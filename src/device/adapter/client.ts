@@ -1,11 +1,41 @@
 import { CmClient, type CmClientHost, type Refusal } from '../cm/index.js';
 import type { DeviceMemoryPlace, EventType, QpAttr, Syndrome } from '../ibta/index.js';
-import { CommandError, type Doorbells, type ForeignMemory, Ring } from '../nic/index.js';
-import { countCmEvent } from './cm-event-ring.js';
+import {
+  CommandError,
+  DEFAULT_LIMITS,
+  type Doorbells,
+  type ForeignMemory,
+  type NicLimits,
+  Ring,
+} from '../nic/index.js';
 import { type CommandDevice, commandHandlers, type CommandTarget, type Handlers } from './command-handlers.js';
 import type { AdapterCommand, AdapterReply, Argument, BytesRef, Value, Verb } from './command.js';
-import { AsyncEventWriter } from './event-ring.js';
+import { AsyncEventWriter, countCmEvent } from './event-ring.js';
 import { endings, type MostOf, type Ownership } from './ownership.js';
+
+/** Under which name a device tells how many objects of each kind there can be. */
+const names = {
+  pd: 'maxPd',
+  mr: 'maxMr',
+  mw: 'maxMw',
+  channel: 'maxCompChannels',
+  counter: 'maxCompCntr',
+  cq: 'maxCq',
+  xrcd: 'maxXrcd',
+  srq: 'maxSrq',
+  ah: 'maxAh',
+  qp: 'maxQp',
+} as const satisfies Record<Exclude<keyof ClientLimits, 'cmId'>, keyof NicLimits>;
+
+// As it says, which `Object.entries` does not.
+const entries = Object.entries(names) as readonly [keyof typeof names, (typeof names)[keyof typeof names]][];
+
+/** The limits of a device, as a client of it has them. */
+export function limitsOf(most: ClientLimits = {}): NicLimits {
+  const own = { ...DEFAULT_LIMITS };
+  for (const [kind, name] of entries) own[name] = Math.min(own[name], most[kind] ?? Infinity);
+  return own;
+}
 
 /** What a client brings: the memory by which it and its adapter meet, and its ways. */
 export interface ClientParts {

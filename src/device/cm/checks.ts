@@ -1,6 +1,17 @@
-import { type Gid, isIpv4Gid, PrivateDataBytes } from '../ibta/index.js';
-import { CmError } from './cm-error.js';
+import { type ErrnoName, type Gid, isIpv4Gid, PrivateDataBytes } from '../ibta/index.js';
 import type { CmAccept, CmConnect, CmParameters, CmQp } from './command.js';
+
+/** A command that was refused; nothing has changed then. */
+export class CmError extends Error {
+  override readonly name = 'CmError';
+
+  constructor(
+    readonly errno: ErrnoName,
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * What no message can say is refused before anything has changed. Whoever passes commands on checks them as well, with

@@ -1,8 +1,7 @@
 import { assert, CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../ibta/index.js';
 import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.js';
-import { checkAccept, checkPrivateData } from './checks.js';
+import { checkAccept, checkPrivateData, CmError } from './checks.js';
 import type { CmClient, Commands } from './client.js';
-import { CmError } from './cm-error.js';
 import type {
   CmAccept,
   CmBind,
@@ -26,9 +25,8 @@ import { Reception } from './reception.js';
 import { AnsweredRequests } from './resolution/answered-requests.js';
 import { ResolutionRequest } from './resolution/resolution-request.js';
 import { addressBack } from './tables/addresses.js';
-import { Directory } from './tables/directory.js';
+import { Directory, OldestFirst } from './tables/directory.js';
 import type { Identifier } from './tables/identifier.js';
-import { OldestFirst } from './tables/oldest-first.js';
 import { PortTable } from './tables/port-table.js';
 
 /**

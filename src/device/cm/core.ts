@@ -3,8 +3,7 @@ import type { CmEvent } from './command.js';
 import type { KnownConnection } from './conversation.js';
 import type { CmCounters } from './counters.js';
 import type { CmDatagram, CmHost, CmLimits } from './host.js';
-import type { Directory } from './tables/directory.js';
-import type { OldestFirst } from './tables/oldest-first.js';
+import type { Directory, OldestFirst } from './tables/directory.js';
 
 /** What everything in the connection manager shares. */
 export interface CmCore {

@@ -1,5 +1,5 @@
 /** The connection manager: IB CM on queue pair 1 as rdma_cm speaks it, sans-IO, deterministic, nothing of Node in it. */
-export { CmError } from './cm-error.js';
+export { CmError } from './checks.js';
 export type * from './command.js';
 export { ConnectionManager } from './connection-manager.js';
 export { CmClient, type Commands } from './client.js';

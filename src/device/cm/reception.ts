@@ -34,7 +34,7 @@ import type { AnsweredRequests } from './resolution/answered-requests.js';
 import { ResolutionRequest, sidrReply } from './resolution/resolution-request.js';
 import { Resolution } from './resolution/resolution.js';
 import { addressTo, indexOfGid } from './tables/addresses.js';
-import { freshPsn } from './tables/fresh.js';
+import { freshPsn } from './tables/directory.js';
 import { type Identifier, isDatagramSpace } from './tables/identifier.js';
 import type { PortTable } from './tables/port-table.js';
 

@@ -1,6 +1,6 @@
 import { type Gid, isIpv4Gid, type Mtu, type PortSpace, QpType } from '../ibta/index.js';
 import { CmAttribute, type CmPath, type CmReq, type CmSidrReq, serviceId, writeCmaHeader } from '../wire/index.js';
-import { CmError } from './cm-error.js';
+import { CmError } from './checks.js';
 import type { CmConnect, CmQp } from './command.js';
 import { ackTimeout, LOCAL_ACK_DELAY, MAX_CM_RETRIES, RESPONSE_TIMEOUT } from './connections/timeouts.js';
 import { flowLabelOf } from './tables/addresses.js';

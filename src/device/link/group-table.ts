@@ -1,7 +1,6 @@
 import { type Gid, ipFromGid, isIpv4Gid } from '../ibta/index.js';
 import { isMulticastGid } from '../wire/index.js';
-import { LinkError } from './link-error.js';
-import { MAX_GROUPS } from './link.js';
+import { LinkError, MAX_GROUPS } from './link.js';
 
 /** The groups that a link is in, each with what it takes to be in it. */
 export class GroupTable<Membership> {

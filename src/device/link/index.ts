@@ -2,15 +2,17 @@
 export { type ArenaPacket, ArenaSink } from './arena-sink.js';
 export { GroupTable } from './group-table.js';
 export {
+  codeOf,
+  errnoNameOf,
   type FramePort,
   type Link,
+  LinkError,
   type LinkStatus,
   MAX_GROUPS,
   type PacketReceiver,
   type PacketSink,
   type PolledLink,
 } from './link.js';
-export { codeOf, errnoNameOf, LinkError } from './link-error.js';
 export { disturb, DisturbedLink, type DisturbOptions } from './netem.js';
 export { NETEM_EXAMPLE, type NetemDirection, type NetemSettings, parseNetem } from './netem-words.js';
 export * from './simulated/index.js';

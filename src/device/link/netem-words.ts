@@ -1,5 +1,5 @@
 /** The words by which disturbance is asked for: those of `tc netem` (tc-netem(8)), as far as they mean something here. */
-import { LinkError } from './link-error.js';
+import { LinkError } from './link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './simulated/conditions.js';
 
 export type NetemDirection = 'out' | 'in' | 'both';

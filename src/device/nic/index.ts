@@ -9,7 +9,7 @@ export {
   type ForeignMemory,
   LATER,
 } from './memory/copying/foreign-memory.js';
-export { isResizable } from './memory/resizable.js';
+export { isResizable } from './memory/region-memory.js';
 export type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from './memory/memory-table.js';
 export type { Doorbells } from './queues/doorbells.js';
 export type { CompletionQueueWatcher, QueuePairWatcher, WorkQueueWatcher } from './queues/watchers.js';

@@ -1,20 +1,28 @@
 /** RoCEv2 on the wire: codecs, ICRC, capture files. Pure functions over bytes; nothing of Node. */
 export * from './bytes.js';
 export * from './packets/bth.js';
-export * from './ip/ecn.js';
 export * from './packets/headers.js';
 export * from './packets/opcode.js';
 export * from './ip/path.js';
-export { type Family, familyOf, isAddressText, isAny, isGroup, isLoopback, plainAddress } from './ip/ip-address.js';
+export {
+  type Family,
+  familyOf,
+  gidKey,
+  isAddressText,
+  isAny,
+  isGroup,
+  isLoopback,
+  isMulticastGid,
+  MULTICAST_QPN,
+  plainAddress,
+} from './ip/ip-address.js';
 export { crc32, type Crc32 } from './icrc/crc32.js';
 export * from './icrc/icrc.js';
 export * from './icrc/icrc-verifier.js';
 export * from './packets/packet.js';
 export * from './packets/packet-text.js';
 export * from './ip/ip.js';
-export { isMulticastGid, MULTICAST_QPN } from './ip/multicast.js';
 export * from './ip/frame.js';
-export { gidKey } from './ip/gid-key.js';
 export * from './mad.js';
 export * from './cm/index.js';
 export { CaptureReader, readCapture } from './captures/capture.js';

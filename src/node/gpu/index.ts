@@ -7,13 +7,13 @@ export {
   type GpuBatch,
   type GpuDeviceFacts,
   type GpuDriver,
+  GpuFailure,
   type GpuHandle,
+  GpuKind,
   type GpuPlace,
   type GpuQueue,
   type GpuSession,
   type GpuStaging,
 } from './driver/gpu-driver.js';
-export { GpuFailure } from './driver/gpu-failure.js';
-export { GpuKind } from './driver/gpu-kind.js';
 export { gpuDevices, gpuProblem, openGpu } from './program/devices.js';
 export type { GpuBuffer, GpuContext, GpuDevice, GpuOptions } from './program/gpu.js';

@@ -3,19 +3,17 @@ export { nowUs, wallClockNs } from './clock.js';
 export { createCrc32, type Crc32Function } from './crc32.js';
 export { EventFd } from './waiting/event-fd.js';
 export { canNailDown, isShared, nailDown } from './memory/lasting-memory.js';
-export { keepArenas } from './memory/allocator.js';
-export { addressOf, type Memory, NativeBlock, viewOf } from './memory/memory.js';
+export { addressOf, keepArenas, type Memory, NativeBlock, viewOf } from './memory/memory.js';
 export { AddressSpace, ProcessMemory } from './memory/process-memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interfaces/interface.js';
 export { type InterfaceAddress, interfaceAddresses } from './interfaces/interface-addresses.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './sockets/message-block.js';
 export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativeHost } from './native.js';
 export { PacketSocket } from './sockets/packet-socket.js';
-export { PollSet } from './waiting/poll-set.js';
+export { PollSet, watchReadable } from './waiting/poll-set.js';
 export { inRootContext } from './root-context.js';
 export { randomU32 } from './random.js';
 export type { ReadableWatch } from './waiting/readable-watch.js';
-export { watchReadable } from './waiting/readiness.js';
 export {
   allocateFile,
   isLocked,
@@ -35,23 +33,26 @@ export {
   writeSockaddr,
 } from './sockets/socket.js';
 export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes.js';
-export { requireDescriptors } from './spare-descriptors.js';
+export { requireDescriptors } from './descriptor.js';
 export { errnoName, SystemCallError } from './system-error.js';
-export { leaveProcessor } from './waiting/processors.js';
 export { isOff, SWITCH_ADVICE, switchProblem } from './switches.js';
-export { setTimeSlice } from './waiting/time-slice.js';
-export { yieldProcessor } from './waiting/yield.js';
+export { leaveProcessor, setTimeSlice, yieldProcessor } from './waiting/time-slice.js';
 export { BpfProgram, type Jumps } from './seccomp/bpf.js';
 export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
 export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
 export { readProcess, writeProcess } from './processes/process-bytes.js';
-export { adoptOrphans, childrenOfMainThread, type EndedChild, waitForChild } from './processes/children.js';
+export {
+  adoptOrphans,
+  childrenOfMainThread,
+  type EndedChild,
+  waitForChild,
+  watchProcess,
+} from './processes/children.js';
 export { blockedCall, type BlockedCall } from './processes/blocked-call.js';
 export { callRestart, type Restart } from './processes/restart.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
 export { blockSignals } from './signals.js';
 export { arePinnable, canPin, ListedMappings, type Mapping, type Mappings } from './processes/mappings.js';
-export { watchProcess } from './processes/process-watch.js';
 export { MemoryFile } from './files/memory-file.js';
 export { RecordPair } from './sockets/record-pair.js';
 export { isThreadThere, ownThread, threadsUnderFilter } from './threads.js';

@@ -1,7 +1,6 @@
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
-import { type KvStore, newPartition } from './kv-store.js';
+import { type KvStore, newPartition, secretRandom } from './kv-store.js';
 import { checkPolicy, persist, type PersistenceStatistics, type SyncPolicy } from './persistence/index.js';
-import { secretRandom } from './random.js';
 import { Partition } from './store/index.js';
 
 /** What `openPersistence` takes. */

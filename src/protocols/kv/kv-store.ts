@@ -1,7 +1,11 @@
 import { alloc } from '../../api/provider/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
-import { secretRandom } from './random.js';
 import { Partition, type PartitionOptions } from './store/index.js';
+
+/** 32 bits that nobody can guess. */
+export function secretRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
 
 /** What a store does when it is full. `cache`: the oldest entries go. `store`: what is new is refused with ENOSPC, and nothing is lost. */
 export type KvMode = 'cache' | 'store';

@@ -1,13 +1,13 @@
 import { MAX_WINDOW } from '../core/index.js';
 import { countProblem, type FieldsOf, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
-import type { Hello } from './protocol/hello.js';
 import {
   BUFFER_BYTES,
   DEFAULT_MESSAGE_BYTES,
   DEFAULT_WINDOW,
+  type Hello,
   MAX_MESSAGE_BYTES,
   MIN_WINDOW,
-} from './protocol/limits.js';
+} from './protocol/hello.js';
 
 /** What an end takes of its peer. Each end chooses for itself. */
 export interface ExchangeOptions {

@@ -1,6 +1,6 @@
 /** `node:net` over RDMA. */
 export { isIP, isIPv4, isIPv6 } from 'node:net';
-export type { SocketAddressInfo } from './addresses.js';
+export type { SocketAddressInfo } from './arguments.js';
 export { connect, createConnection, createServer, type OnConnect } from './create.js';
 export type { StreamOptions, StreamSocket } from '../rsocket/index.js';
 export { Agent, type AgentOptions, attach, type AttachOptions } from './http.js';

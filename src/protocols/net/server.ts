@@ -2,15 +2,13 @@ import { captureRejectionSymbol, EventEmitter } from 'node:events';
 import { isIP } from 'node:net';
 import { Callbacks, whenAborted } from '../../api/runtime/index.js';
 import type { StreamSocket } from '../rsocket/index.js';
-import { familyOf, infoOf, type SocketAddressInfo } from './addresses.js';
-import { isGiven, normalized } from './arguments.js';
+import { familyOf, infoOf, isGiven, normalized, type SocketAddressInfo } from './arguments.js';
 import { coded, systemError, wrongType } from './errors.js';
 import { localServers } from './local-servers.js';
-import { rsockets } from './rsockets.js';
 import { type Listening, listeningOf, type NetListenOptions, type ServerOptions } from './server-options.js';
 import { Socket } from './socket.js';
 import type { InnerOptions } from './socket-options.js';
-import type { StreamListener, Transport } from './transport.js';
+import { rsockets, type StreamListener, type Transport } from './transport.js';
 
 /** Whose connection was refused, and where: 'drop' tells. */
 export interface DropArgument {

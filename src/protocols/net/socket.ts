@@ -1,14 +1,16 @@
 import { addAbortSignal, Duplex } from 'node:stream';
 import { Callbacks, CallbackTurn } from '../../api/runtime/index.js';
 import type { StreamSocket } from '../rsocket/index.js';
-import { familyOf, infoOf, type SocketAddressInfo } from './addresses.js';
 import {
   checkFunction,
   checkSignal,
   checkTimeout,
+  familyOf,
+  infoOf,
   normalized,
   refuseObjectModes,
   refuseSystemSockets,
+  type SocketAddressInfo,
 } from './arguments.js';
 import { connectTo } from './connecting.js';
 import { DelayedFailure, isRead } from './delayed-failure.js';
@@ -27,9 +29,19 @@ import {
   type SocketOptions,
   type SocketReadyState,
 } from './socket-options.js';
-import { rsockets } from './rsockets.js';
-import { isTlsHandshake } from './tls-handshake.js';
-import type { Transport } from './transport.js';
+import { rsockets, type Transport } from './transport.js';
+
+/** The first bytes of a TLS connection, either way: a record of type handshake, of major version 3. */
+const HANDSHAKE = 22;
+const MAJOR_VERSION = 3;
+
+/**
+ * Whether a chunk begins a TLS connection. `node:tls` writes to a socket that is not of `node:net` past the stream, whose end it does not
+ * know of.
+ */
+function isTlsHandshake(chunk: unknown): boolean {
+  return chunk instanceof Uint8Array && chunk[0] === HANDSHAKE && chunk[1] === MAJOR_VERSION;
+}
 
 type Done = (error?: Error | null) => void;
 

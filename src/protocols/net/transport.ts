@@ -1,6 +1,19 @@
 import type { FullAddress } from '../../api/rdmacm/index.js';
 import type { Context, OpenOptions } from '../../api/verbs/index.js';
-import type { StreamOptions, StreamSocket } from '../rsocket/index.js';
+import { connectStream, listenStreams, type StreamOptions, type StreamSocket } from '../rsocket/index.js';
+import { isIP } from 'node:net';
+import { lookUpFrom } from '../../api/provider/index.js';
+
+/** Streams of rsockets. */
+export const rsockets: Transport = {
+  resolve: async (host, family, context) => {
+    const found = await lookUpFrom(context, 'rdma_getaddrinfo', host, family);
+    // That of IPv6 loopback is one only, which somebody may have already.
+    return [...found].sort((a, b) => isIP(a) - isIP(b));
+  },
+  connect: connectStream,
+  listen: listenStreams,
+};
 
 /** Which device a socket is on. */
 export interface DeviceOptions {

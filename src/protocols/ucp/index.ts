@@ -31,10 +31,9 @@ export type { UcpCapabilities, UcpEndpointAttributes } from './worker/endpoint-a
 export { UcpError } from './worker/errors.js';
 export type { Pieces, UcpData } from './worker/pieces.js';
 export { UcpDatatype, type UcpDatatypeOps, type UcpPacking, UcpTyped, type UcpUnpacking } from './worker/datatype.js';
-export type { TagReceived } from './worker/tag-receive.js';
+export { type TagReceived, TakenMessage } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';
 export { type UcpClient, UcpListener, type UcpListenOptions } from './worker/listener.js';
-export { TakenMessage } from './worker/taken-message.js';
 export {
   type UcpAddressOptions,
   type UcpConnectOptions,

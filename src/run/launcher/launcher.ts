@@ -1,4 +1,4 @@
-import { EventFd, NotifiedCalls, auditArch } from '../../node/system/index.js';
+import { auditArch, EventFd, NotifiedCalls } from '../../node/system/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import type { GuestDevice } from '../guest-device.js';
 import { Dispatch } from '../notifications/dispatch.js';
@@ -12,8 +12,7 @@ import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { Ucma } from '../ucma/index.js';
 import { errnoOf } from '../uverbs/refusal.js';
-import { type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
-import { descriptorLimit } from './descriptor-limit.js';
+import { descriptorLimit, type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, type FilterRule, filterRules } from './filter.js';
 import { NicLoop, type Opened } from './nic-loop.js';
@@ -21,8 +20,35 @@ import { Descendants } from './descendants.js';
 import { Overdue } from './overdue.js';
 import { type ProgramEnd, startProgram } from './program.js';
 import type { ProgramThread } from './program-thread.js';
-import { forwardSignals } from './signals.js';
 import type { Machine } from './system-calls.js';
+import { isatty } from 'node:tty';
+
+/** What ends programs, and can be caught. */
+const ENDING = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
+/** What stops programs or tells them something. */
+const TELLING = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
+/** What a terminal sends to all that run in it: the program has it already. */
+const FROM_TERMINAL: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
+
+/**
+ * Hands signals on to the program, and ends with it rather than before.
+ *
+ * @param onEnding called at each signal that is to end it
+ */
+function forwardSignals(descendants: Descendants, onEnding: (signal: NodeJS.Signals) => void): void {
+  // Node makes a stream that it is asked for non-blocking, and so it would be for the program.
+  const inTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  const hasIt = (signal: NodeJS.Signals): boolean =>
+    inTerminal && FROM_TERMINAL.includes(signal) && descendants.hasProgram;
+  const handOn = (signal: NodeJS.Signals): boolean => hasIt(signal) || descendants.tellProgram(signal);
+  for (const signal of TELLING) process.on(signal, handOn);
+  for (const signal of ENDING) {
+    process.on(signal, () => {
+      onEnding(signal);
+      if (!handOn(signal)) descendants.endOthers();
+    });
+  }
+}
 
 /** What is to be run, and how. */
 export interface LaunchOptions {

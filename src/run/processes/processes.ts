@@ -1,6 +1,19 @@
 import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { watchProcess } from '../../node/system/index.js';
 
+/** Bits of capabilities(7). */
+export const Capability = { NET_RAW: 13 } as const;
+
+/** Whether a thread of a program has a capability, in its user namespace. */
+export function hasCapability(tid: number, capability: number): boolean {
+  try {
+    const effective = /^CapEff:\s*([\da-f]+)/m.exec(readFileSync(`/proc/${tid}/status`, 'latin1'))?.[1];
+    return ((BigInt(`0x${effective ?? '0'}`) >> BigInt(capability)) & 1n) === 1n;
+  } catch {
+    return false;
+  }
+}
+
 /** Numbers of threads are used again, though not soon. */
 const FORGET_AFTER_MS = 1000;
 

@@ -1,4 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
+import type { GuestDevice } from '../guest-device.js';
+
+/** What a device has counted, as `rdma statistic` prints it: a line of those counters that are not zero. */
+export function statisticsLine({ name, address, context }: Pick<GuestDevice, 'name' | 'address' | 'context'>): string {
+  const counted = Object.entries(context.counters()).filter(([, count]) => count !== 0);
+  return [`link ${name}/1`, ...counted.map(([counter, count]) => `${counter} ${count}`), `address ${address}`].join(
+    ' ',
+  );
+}
+
+/** Writes to the program's own standard error: Node's stream would make it non-blocking. */
+export function print(line: string): void {
+  try {
+    writeSync(2, `${line}\n`);
+  } catch {
+    // There is nobody who could be told, or nobody reads.
+  }
+}
+
+/** Tells the user something. */
+export function say(text: string): void {
+  print(`verbena run: ${text}`);
+}
 
 /** Failures that are told in a second: a program that polls on after the first may fail some thousand times. */
 const MOST = 8;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
-import { descriptorLimit } from '../launcher/descriptor-limit.js';
-import { type DescriptorRange, descriptorRanges } from '../launcher/descriptor-ranges.js';
+import { descriptorLimit, type DescriptorRange, descriptorRanges } from '../launcher/descriptor-ranges.js';
 import { CmEventType } from '../../entry/index.js';
 import { loopback } from '../../../test/support/loopback.js';
 import { CProgram, compilerProblem } from './c-program.js';

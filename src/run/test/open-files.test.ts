@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, openSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { OpenFiles } from '../processes/open-files.js';
+import { OpenFiles } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { cannotRun } from './support.js';
 

@@ -1,7 +1,6 @@
 import type { Calls } from '../notifications/calls.js';
 import type { GuestDevice } from '../guest-device.js';
-import type { GuestFile } from '../processes/guest-files.js';
-import type { OpenFiles } from '../processes/open-files.js';
+import type { GuestFile, OpenFiles } from '../processes/guest-files.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { answerDoorbell, type Turns } from './doorbell.js';

@@ -1,4 +1,4 @@
-import { type Gid, gidFromIp } from '../../../device/ibta/index.js';
+import { type Gid, gidFromIp, type Mtu } from '../../../device/ibta/index.js';
 import { isAddressText, isAny, plainAddress } from '../../../device/wire/index.js';
 import {
   type FieldsOf,
@@ -10,6 +10,22 @@ import {
   show,
   VerbsError,
 } from '../../verbs/index.js';
+
+/** What is known of the way to the peer (`struct rdma_route`). */
+export interface CmRoute {
+  readonly localGid: Gid | undefined;
+  readonly remoteGid: Gid | undefined;
+  /** Once the route is resolved. */
+  readonly pathMtu: Mtu | undefined;
+}
+
+/** How `resolveAddr` can be asked. */
+export interface ResolveAddrOptions {
+  /** An address of one's own to connect from. Default: that of the device which leads there. */
+  readonly source?: SocketAddress | undefined;
+  /** Taken as librdmacm takes it: here the way is known at once, or never. */
+  readonly timeoutMs?: number | undefined;
+}
 
 /** How addresses are given: as in Node's `net`. */
 export interface SocketAddress {

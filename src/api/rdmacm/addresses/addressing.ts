@@ -3,8 +3,13 @@ import { familyOf, isAny, plainAddress } from '../../../device/wire/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import type { Identity } from '../identifiers/identity.js';
 import { IdState } from '../identifiers/states.js';
-import type { CmRoute, ResolveAddrOptions } from './route.js';
-import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
+import {
+  type CmRoute,
+  completeAddress,
+  type FullAddress,
+  type ResolveAddrOptions,
+  type SocketAddress,
+} from './address.js';
 import { defaultDevice, deviceToward, deviceWithAddress, standsForAny } from './devices.js';
 import { wildcardOf } from './wildcard.js';
 

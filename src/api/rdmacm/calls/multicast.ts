@@ -3,7 +3,7 @@ import { familyOf, isGroup } from '../../../device/wire/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { completePeer, gidOf, type SocketAddress } from '../addresses/address.js';
 import { addressOf } from '../events/received.js';
-import { type JoinMcAttr, McJoinFlag } from '../identifiers/join-attr.js';
+import { type JoinMcAttr, McJoinFlag } from '../identifiers/parameters.js';
 import type { Identity } from '../identifiers/identity.js';
 import type { QueuePairs } from '../identifiers/queue-pairs.js';
 

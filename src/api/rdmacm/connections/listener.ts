@@ -1,7 +1,7 @@
 import { CmEventType, PortSpace } from '../../../device/ibta/index.js';
-import type { Life } from '../../runtime/index.js';
+import { type Life, runtime } from '../../runtime/index.js';
 import { plainAddress } from '../../../device/wire/index.js';
-import { fieldsProblem, refuse, VerbsError } from '../../verbs/index.js';
+import { type Context, fieldsProblem, refuse, VerbsError } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
 import { createEventChannel, queueOf } from '../events/event-channel.js';
 import { unexpectedEvent } from '../events/event-error.js';
@@ -10,10 +10,14 @@ import { createId } from '../identifiers/create-id.js';
 import { identityOf } from '../identifiers/identity.js';
 import { choiceOf, setOptions } from './connect.js';
 import { ConnectionRequest } from './connection-request.js';
-import { keepAlive } from './keep-alive.js';
 import { LISTEN_FIELDS, type ListenOptions } from './options.js';
 import { type RequestHandler, serve, type ServeOptions } from './serving.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
+
+/** Keeps the process alive until it ends. In a simulation nothing comes of waiting: time passes for those who wait. */
+function keepAlive(context: Context | undefined): Life | undefined {
+  return context?.host === 'simulated' ? undefined : runtime().keepAlive();
+}
 
 const LISTEN = 'rdma_listen';
 

@@ -16,9 +16,8 @@ import {
 } from '../../verbs/index.js';
 import { AddrInfoRequest } from '../addresses/addr-info-request.js';
 import type { AddrInfo, AddrInfoHints } from '../addresses/addr-info.js';
-import type { FullAddress, SocketAddress } from '../addresses/address.js';
+import type { CmRoute, FullAddress, ResolveAddrOptions, SocketAddress } from '../addresses/address.js';
 import { bindAddr, resolveAddr, resolveRoute, routeOf } from '../addresses/addressing.js';
-import type { CmRoute, ResolveAddrOptions } from '../addresses/route.js';
 import type { Completions } from '../calls/completions.js';
 import * as calls from '../calls/connection-calls.js';
 import { Messages } from '../calls/messages.js';
@@ -26,10 +25,9 @@ import { getRequest, writeCmEvent } from '../calls/get-request.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
 import { setOption } from './id-options.js';
 import { Identity, identityOf, type IdentityInit } from './identity.js';
-import { type JoinMcAttr, McJoinFlag } from './join-attr.js';
 import { Memberships } from '../calls/multicast.js';
 import type { CmOption, CmOptionValues } from './options.js';
-import type { ConnParam, IdQpInitAttr } from './parameters.js';
+import { type ConnParam, type IdQpInitAttr, type JoinMcAttr, McJoinFlag } from './parameters.js';
 import { QueuePairs } from './queue-pairs.js';
 import { IdState } from './states.js';
 

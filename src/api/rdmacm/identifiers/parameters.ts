@@ -1,5 +1,17 @@
 import type { AhAttr, QpType } from '../../../device/ibta/index.js';
 import type { Pd, QpInitAttr } from '../../verbs/index.js';
+import type { SocketAddress } from '../addresses/address.js';
+
+/** How a group is joined (`enum rdma_cm_mc_join_flags`). */
+export const McJoinFlag = { FULLMEMBER: 0, SENDONLY_FULLMEMBER: 1 } as const;
+export type McJoinFlag = (typeof McJoinFlag)[keyof typeof McJoinFlag];
+
+/** What `joinMulticastEx` takes (`struct rdma_cm_join_mc_attr_ex`). */
+export interface JoinMcAttr {
+  readonly addr: SocketAddress;
+  /** SENDONLY_FULLMEMBER does not attach the queue pair. */
+  readonly joinFlags: McJoinFlag;
+}
 
 /**
  * What `createQp` takes (`struct ibv_qp_init_attr`). Completion queues that are not given are made, each with a channel

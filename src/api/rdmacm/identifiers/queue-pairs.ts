@@ -22,7 +22,33 @@ import {
 import { Completions } from '../calls/completions.js';
 import type { Identity } from './identity.js';
 import type { IdQpInitAttr } from './parameters.js';
-import { sharedPd, sharedXrcd } from './shared-domains.js';
+
+/** The domains that identifiers of a device share when their programs give none, as librdmacm has them. */
+interface Shared {
+  pd?: Pd;
+  xrcd?: Xrcd;
+}
+
+const shared = new WeakMap<Context, Shared>();
+
+function sharedOf(context: Context): Shared {
+  let domains = shared.get(context);
+  if (domains === undefined) {
+    domains = {};
+    shared.set(context, domains);
+  }
+  return domains;
+}
+
+/** @throws VerbsError as `Context.allocPd` */
+function sharedPd(context: Context): Pd {
+  return (sharedOf(context).pd ??= context.allocPd());
+}
+
+/** @throws VerbsError as `Context.openXrcd` */
+function sharedXrcd(context: Context): Xrcd {
+  return (sharedOf(context).xrcd ??= context.openXrcd());
+}
 
 const CREATE = 'rdma_create_qp';
 const CREATE_SRQ = 'rdma_create_srq';

@@ -7,7 +7,7 @@ import type {
   GidType,
   PortAttr,
 } from '../../../device/ibta/index.js';
-import type { ExplainableEvent } from '../text/explain-event.js';
+import type { ExplainableEvent } from '../text/advice.js';
 import type { WorkCompletion } from '../work-completion.js';
 import type { HostKind, SharedDevice } from './open-options.js';
 

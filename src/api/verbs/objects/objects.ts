@@ -22,7 +22,7 @@ import type { MrCalls, RegistrableMemory, RegMrOptions } from './memory.js';
 import type { OpenOptions } from './open-options.js';
 import type { QpBaseCalls, QpCalls } from './queue-pair.js';
 import type { SendBuilderCalls } from './send-builder.js';
-import type { SrqCalls } from './shared-receive-queue.js';
+import type { SrqCalls, XrcdInitAttr, XrcTargetQpInitAttr, XrcTargetQpOpenAttr } from './shared-receive-queue.js';
 import type {
   AtomicWriteRequest,
   CompareAndSwapRequest,
@@ -37,7 +37,6 @@ import type {
   SendWithInvRequest,
   Sge,
 } from './work-request.js';
-import type { XrcdInitAttr, XrcTargetQpInitAttr, XrcTargetQpOpenAttr } from './xrc-domain.js';
 
 /* eslint-disable max-lines -- Types that name each other cannot be divided among files without a circle of imports. */
 

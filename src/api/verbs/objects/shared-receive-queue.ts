@@ -2,6 +2,26 @@ import type { SrqType } from '../../../device/ibta/index.js';
 import type { Address, WrId } from '../address.js';
 import type { RecvWr } from './work-request.js';
 
+/** What `openXrcd` takes (`struct ibv_xrcd_init_attr`). */
+export interface XrcdInitAttr {
+  /** A file that stands for the domain: the same file is the same domain. Default -1, a domain of its own. */
+  readonly fd?: number;
+  /** Bits of `XrcdOpenFlags`; default CREAT. */
+  readonly oFlags?: number;
+}
+
+/** What `Xrcd.createQp` takes. */
+export interface XrcTargetQpInitAttr {
+  /** Anything of the caller's; comes back as `qp.qpContext`. */
+  readonly qpContext?: unknown;
+}
+
+/** What `Xrcd.openQp` takes (`struct ibv_qp_open_attr`). */
+export interface XrcTargetQpOpenAttr extends XrcTargetQpInitAttr {
+  /** The number of a QP of type XRC_RECV in this domain. */
+  readonly qpNum: number;
+}
+
 /** The attributes to change (`struct ibv_srq_attr`). The mask of `ibv_modify_srq` is the set of those present. */
 export interface SrqModifyAttr {
   /** Requests that may be outstanding, 1 to `DeviceAttr.maxSrqWr`. */

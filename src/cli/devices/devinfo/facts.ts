@@ -1,6 +1,5 @@
 import { type Context, linkLayerStr, mtuBytes, portStateStr, transportTypeStr } from '../../../entry/index.js';
-import { gidText } from '../../kit/gid-text.js';
-import { guidText } from '../../kit/guid-text.js';
+import { gidText, guidText } from '../../kit/gid-text.js';
 
 /** What JSON has no form for: numbers of 64 bits, in hex. */
 function plain(_name: string, value: unknown): unknown {

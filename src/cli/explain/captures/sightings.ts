@@ -1,8 +1,7 @@
 /** What captures saw, as far as it is RoCE. */
 import type { CaptureRecord } from '../../../device/wire/index.js';
 import { type CapturedExchange, Conversations, dissectors } from '../../../protocols/dissect/index.js';
-import { examine, type Examined } from '../../dump/examine.js';
-import { withMeaning } from '../../dump/meaning.js';
+import { examine, type Examined, withMeaning } from '../../dump/examine.js';
 import { segmentsOf } from '../../dump/segments.js';
 import { clockShifts } from './clocks.js';
 import type { Sighting } from './sighting.js';

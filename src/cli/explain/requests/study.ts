@@ -1,12 +1,30 @@
 /** What was asked, how often each packet was sent, and what came back. */
 import { OpcodeBit } from '../../../device/wire/index.js';
 import type { Half } from '../captures/halves.js';
-import { places } from '../captures/places.js';
 import { acknowledges, type Answer, AnswerKind, answerOf } from './answers.js';
 import { greatest } from './numbers.js';
 import { type Asked, type Request, requestsOf } from './requests.js';
 import type { Sightings } from '../captures/sightings.js';
-import { has, type Sighting } from '../captures/sighting.js';
+import { has, psnOf, type Sighting } from '../captures/sighting.js';
+import { psnDiff } from '../../../entry/index.js';
+
+/** PSNs in the order in which they were used. */
+
+/**
+ * Counts packets from a first one on. PSNs begin again after 2^24 packets; what is asked about is therefore counted from
+ * what the same file showed last.
+ */
+function places(first: Sighting): (sighting: Sighting) => number {
+  const base = psnOf(first);
+  const last = new Map<number, { psn: number; place: number }>();
+  return (sighting) => {
+    const psn = psnOf(sighting);
+    const before = last.get(sighting.file) ?? { psn: base, place: 0 };
+    const place = before.place + psnDiff(psn, before.psn);
+    last.set(sighting.file, { psn, place });
+    return place;
+  };
+}
 
 /** A half of a connection, looked through. */
 export interface Study {

@@ -13,9 +13,8 @@ import { uniform, zipf } from './distributions.js';
 import { type BenchFlags, sizesText, withBenchOptions } from './options.js';
 import { startServer } from './own-server.js';
 import { benchProgress } from './progress.js';
-import { seededRandom } from './random.js';
 import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText } from './report.js';
-import { Workload } from './workload.js';
+import { seededRandom, Workload } from './workload.js';
 
 /** Where the store is that is measured. */
 interface BenchedStore extends StorePlace {

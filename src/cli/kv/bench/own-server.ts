@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { ToolError } from '../../kit/errors.js';
 import { EXIT_FAILED } from '../common/failure.js';
 import type { ServerPlace } from '../common/server-place.js';
-import { FREE_ADDRESS } from '../serve/address.js';
+import { FREE_ADDRESS } from '../serve/command.js';
 import type { ServeEvent } from '../serve/report.js';
 
 /** A `kv serve` in a process of its own, for as long as this one lives. */

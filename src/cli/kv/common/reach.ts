@@ -8,12 +8,11 @@ import {
   type KvConnectOptions,
   type TransportName,
 } from '../../../entry/kv.js';
-import { ToolError } from '../../kit/errors.js';
+import { ToolError, warn } from '../../kit/errors.js';
 import { type HostingOptions, withHosting } from '../../kit/options.js';
 import { inlineFirst, openFirst } from '../../kit/spinning.js';
 import { streamDevice } from '../../kit/stream-device.js';
 import { EXIT_FAILED } from './failure.js';
-import { warn } from '../../kit/warnings.js';
 import { DEFAULT_HOST, DEFAULT_PORT, parseServers, serverText, type StorePlace, storeText } from './server-place.js';
 
 /** How long servers are waited for: those that are there answer in a moment, but etcd may have to hear of one. */

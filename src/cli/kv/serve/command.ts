@@ -13,16 +13,24 @@ import {
   serve,
   serveRedis,
 } from '../../../entry/kv.js';
-import { ToolError } from '../../kit/errors.js';
+import { ToolError, warn } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { type HostingOptions, openOptions, wholeNumber, withHosting } from '../../kit/options.js';
-import { warn } from '../../kit/warnings.js';
 import { EXIT_FAILED, failingDistinctly, kvTool } from '../common/failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../common/server-place.js';
 import { clusterOption, etcdOption } from '../common/reach.js';
 import { bytesBetween, milliseconds } from '../common/units.js';
-import { FREE_ADDRESS, hostFor } from './address.js';
 import { reportJson, reportText, type ServedCounts } from './report.js';
+import type { ListenOptions } from '../../../entry/index.js';
+
+/** As --addr: whichever loopback address nobody has. */
+export const FREE_ADDRESS = 'free';
+
+/** Where to listen, when that is the value of --addr. */
+function hostFor(address: string | undefined): Pick<ListenOptions, 'host'> {
+  if (address === FREE_ADDRESS) return {};
+  return { host: address ?? DEFAULT_HOST };
+}
 
 interface ServeFlags extends HostingOptions {
   readonly port: number;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer, isIP } from 'node:net';
-import { withoutBrackets } from '../../kit/brackets.js';
+import { withoutBrackets } from '../../kit/arguments.js';
 import { systemCode, ToolError } from '../../kit/errors.js';
 
 // TCP between the two sides of a ping-pong (protocol.md 7.1). Some of the C programs expect each message whole in one

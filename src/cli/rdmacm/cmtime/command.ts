@@ -3,13 +3,25 @@ import type { SocketAddress } from '../../../entry/index.js';
 import { addressOf } from '../common/addresses.js';
 import { cmDevices, withCmHosting } from '../common/hosting.js';
 import { tool, ToolError } from '../../kit/errors.js';
-import { endOnInterrupt } from '../../kit/interrupt.js';
+import { endOnInterrupt, repeatedly } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
-import { repeatedly } from '../../kit/repeated.js';
 import { type HostingOptions, wholeNumber } from '../../kit/options.js';
-import { stepTable } from './report.js';
 import { type CmTimeResult, CmTimeRun, type CmTimeSetup } from './run.js';
 import { CmTimeServer } from './server.js';
+import type { StepResult } from './steps.js';
+
+const NAME_WIDTH = 13;
+const FIGURE_WIDTH = 11;
+
+/** The C tool's table. */
+export function stepTable(steps: readonly StepResult[]): string {
+  const lines = steps.map(({ step, totalUs, maxUs, minUs, perConnectionUs }) => {
+    const figures = [totalUs / 1000, maxUs / 1000, minUs, perConnectionUs];
+    const columns = figures.map((figure) => figure.toFixed(2).padStart(FIGURE_WIDTH));
+    return `${step.padEnd(NAME_WIDTH)}: ${columns.join('')}`;
+  });
+  return ['step              total ms     max ms     min us  us / conn', ...lines, ''].join('\n');
+}
 
 interface CmTimeFlags extends HostingOptions {
   readonly s?: string;

@@ -11,7 +11,7 @@ import {
   VerbsError,
 } from '../../../entry/index.js';
 import { Turns } from '../../kit/interrupt.js';
-import { CONN_PARAM, QueuePairs } from './queue-pair.js';
+import { CONN_PARAM, QueuePairs } from './run.js';
 
 /** What a server needs to know. */
 export interface CmTimeServerSetup {

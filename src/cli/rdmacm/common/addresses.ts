@@ -1,5 +1,5 @@
 import { getAddrInfo, VerbsError } from '../../../entry/index.js';
-import { withoutBrackets } from '../../kit/brackets.js';
+import { withoutBrackets } from '../../kit/arguments.js';
 import { ToolError } from '../../kit/errors.js';
 
 /**

@@ -1,7 +1,16 @@
-import { type Command } from 'commander';
-import { type CmId, type Context, type EventChannelOptions, openDevice } from '../../../entry/index.js';
+import type { Command } from 'commander';
+import { type CmId, type Context, type EventChannelOptions, openDevice, VerbsError } from '../../../entry/index.js';
 import { attempt, ToolError } from '../../kit/errors.js';
 import { type HostingOptions, openOptions, withHosting } from '../../kit/options.js';
+
+/** Ends a connection; of one that never was, or has ended on both sides, there is nothing to end. */
+export function leave(id: CmId): void {
+  try {
+    id.disconnect();
+  } catch (error) {
+    if (!(error instanceof VerbsError)) throw error;
+  }
+}
 
 /** Adds the options of the device to a tool that talks through the connection manager, and `--json`. */
 export function withCmHosting(command: Command): Command {

@@ -13,11 +13,20 @@ import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
 import type { HostingOptions } from '../../kit/options.js';
 import { adviceOn, isFailure } from './event-text.js';
-import { cmDevices } from './hosting.js';
-import { leave } from './leave.js';
-import { pumpEvents } from './pump.js';
+import { cmDevices, leave } from './hosting.js';
 import { MAY_BE_GONE, MAY_NOT_ANSWER, toldIfSilent } from './silence.js';
 import { TestFailure } from './status.js';
+
+/**
+ * Hands the events of a channel to `take` one by one, until the channel is destroyed. Each is acknowledged first, so that
+ * `take` may destroy whom it happened to.
+ */
+export async function pumpEvents(channel: EventChannel, take: (event: CmEvent) => void): Promise<void> {
+  for await (const event of channel) {
+    event.ack();
+    take(event);
+  }
+}
 
 const RESOLVE_MS = 2000;
 const BACKLOG = 0;

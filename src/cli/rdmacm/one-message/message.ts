@@ -1,6 +1,30 @@
-import { type CmId, type SendSge, WcStatus, wcStatusStr, type WorkCompletion } from '../../../entry/index.js';
+import {
+  type CmId,
+  type SendSge,
+  VerbsError,
+  WcStatus,
+  wcStatusStr,
+  type WorkCompletion,
+} from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
-import { patiently } from './patience.js';
+import { setImmediate } from 'node:timers/promises';
+
+const SLICE_MS = 50;
+
+/**
+ * Waits as long as it takes by a call that blocks the thread. It blocks for moments only, since signals, Ctrl-C among
+ * them, arrive in the event loop.
+ */
+export async function patiently<Result>(wait: (timeoutMs: number) => Result): Promise<Result> {
+  for (;;) {
+    try {
+      return wait(SLICE_MS);
+    } catch (error) {
+      if (!(error instanceof VerbsError && error.errno === 'ETIMEDOUT')) throw error;
+    }
+    await setImmediate();
+  }
+}
 
 /** Every message has this length; what is in it means nothing (protocol.md 7.2). */
 export const MESSAGE_BYTES = 16;

@@ -6,8 +6,7 @@ import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
 import { type OneMessageFlags, withOneMessageFlags } from './flags.js';
-import { CAP, MESSAGE, MESSAGE_BYTES, untilReceived, untilSent } from './message.js';
-import { patiently } from './patience.js';
+import { CAP, MESSAGE, MESSAGE_BYTES, patiently, untilReceived, untilSent } from './message.js';
 import { playOut } from './play.js';
 
 /** Takes a message, and sends one back. */

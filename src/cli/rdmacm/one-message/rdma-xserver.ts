@@ -5,8 +5,7 @@ import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
 import { type Communication, communicationOption, type OneMessageFlags, withOneMessageFlags } from './flags.js';
-import { CAP, MESSAGE_BYTES, untilReceived } from './message.js';
-import { patiently } from './patience.js';
+import { CAP, MESSAGE_BYTES, patiently, untilReceived } from './message.js';
 import { playOut } from './play.js';
 
 interface XserverFlags extends Omit<OneMessageFlags, 's'> {

@@ -11,18 +11,15 @@ import {
 } from '../../../entry/index.js';
 import { addressOf } from '../common/addresses.js';
 import { adviceOn, isFailure } from '../common/event-text.js';
-import { cmDevices } from '../common/hosting.js';
-import { leave } from '../common/leave.js';
-import { pumpEvents } from '../common/pump.js';
+import { cmDevices, leave } from '../common/hosting.js';
+import { pumpEvents } from '../common/nodes.js';
 import { MAY_NOT_ANSWER } from '../common/silence.js';
 import { ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import type { RpingFlags } from './flags.js';
 import { textOf, writePing } from './message.js';
-import { FAILED, failIfFailed, printResult, type Result } from './result.js';
-import { Side } from './side.js';
-import { Progress, State, Stopped } from './state.js';
-import { type Voice, voiceOf } from './voice.js';
+import { Side, type Voice, voiceOf } from './side.js';
+import { FAILED, failIfFailed, printResult, Progress, type Result, State, Stopped } from './state.js';
 
 const RESOLVE_MS = 2000;
 /** How long the peer may take to answer our leaving. */

@@ -1,5 +1,5 @@
 import { type CmId, type Cq, type Pd, type Qp, QpState, QpType } from '../../../entry/index.js';
-import { leave } from '../common/leave.js';
+import { leave } from '../common/hosting.js';
 
 const SEND_DEPTH = 16;
 const RECV_DEPTH = 2;

@@ -13,17 +13,14 @@ import {
 } from '../../../entry/index.js';
 import { addressOf } from '../common/addresses.js';
 import { adviceOn, isFailure } from '../common/event-text.js';
-import { cmDevices } from '../common/hosting.js';
-import { leave } from '../common/leave.js';
-import { pumpEvents } from '../common/pump.js';
+import { cmDevices, leave } from '../common/hosting.js';
+import { pumpEvents } from '../common/nodes.js';
 import { sentence, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import type { RpingFlags } from './flags.js';
 import { textBytes, textOf } from './message.js';
-import { FAILED, failIfFailed, printResult, type Result } from './result.js';
-import { Side } from './side.js';
-import { Progress, State, Stopped } from './state.js';
-import { type Voice, voiceOf } from './voice.js';
+import { Side, type Voice, voiceOf } from './side.js';
+import { FAILED, failIfFailed, printResult, Progress, type Result, State, Stopped } from './state.js';
 
 const BACKLOG = 3;
 

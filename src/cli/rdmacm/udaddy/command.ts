@@ -4,8 +4,7 @@ import { messagesOf, nodeAddress, nodeFacts, ownAddress } from '../common/node-f
 import { Nodes } from '../common/nodes.js';
 import { runTest, sayer, type StatusTest } from '../common/status.js';
 import { tool, ToolError } from '../../kit/errors.js';
-import { DatagramNode } from './datagram-node.js';
-import { PORT, udaddyCommand, type UdaddyFlags } from './flags.js';
+import { DatagramNode, PORT, udaddyCommand, type UdaddyFlags } from './datagram-node.js';
 
 function portSpaceOf({ p: asked, P: named }: UdaddyFlags): PortSpace {
   if (asked === undefined) return named;

@@ -1,3 +1,11 @@
+import { isIPv6 } from 'node:net';
+import { AddressFamily } from '../../../entry/rsocket.js';
+
+/** The family of an address; of none IPv4, as in C. */
+export function familyOf(address: string | undefined): AddressFamily {
+  return address !== undefined && isIPv6(address) ? AddressFamily.INET6 : AddressFamily.INET;
+}
+
 /** A connection over which a tool measures, whatever it is made of. */
 export interface Carrier {
   /** Sends all of it. */

@@ -25,9 +25,8 @@ import {
   SocketType,
   TcpOption,
 } from '../../../entry/rsocket.js';
-import { familyOf } from './addresses.js';
 import { ToolError } from '../../kit/errors.js';
-import { type Carrier, type Carriers, ENDED_EARLY } from './carrier.js';
+import { type Carrier, type Carriers, ENDED_EARLY, familyOf } from './carrier.js';
 
 /** How a tool calls: nonblocking, the default; blocking (`-T b`); each also with rpoll before every call (`-T a`). */
 export interface Calling {

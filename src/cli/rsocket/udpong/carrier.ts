@@ -19,7 +19,7 @@ import {
   SocketType,
   type SourceAddress,
 } from '../../../entry/rsocket.js';
-import { familyOf } from '../common/addresses.js';
+import { familyOf } from '../common/carrier.js';
 
 /** What brings datagrams. */
 export interface Carrier {

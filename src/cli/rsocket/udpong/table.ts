@@ -1,4 +1,4 @@
-import { headOf, lineOf } from '../common/columns.js';
+import { headOf, lineOf } from '../common/table.js';
 import { countText, sizeText } from '../common/tests.js';
 import type { Pong } from './client.js';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../entry/index.js';
 import type { AtomicName, UcpCapabilities } from '../../../entry/ucp.js';
 import { type TransportFacts, transportFacts, type TransportName } from './endpoints.js';
-import { factLine, headText, sizeText } from './text.js';
+import { factLine, headText, sizeText } from './objects.js';
 
 const TYPES: Readonly<Record<TransportName, string>> = { rc: 'network', ud: 'network', self: 'loopback' };
 

@@ -2,8 +2,34 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Context } from '../../../entry/index.js';
 import { type UcpEndpoint, type UcpProtocolRange, UcpWorker } from '../../../entry/ucp.js';
-import { toItself, transportFacts, TRANSPORTS, type TransportName } from './endpoints.js';
-import { headText, sizeText } from './text.js';
+import { toItself, transportFacts, type TransportName, TRANSPORTS } from './endpoints.js';
+
+// What UCX's tool prints, to the column.
+
+const NAME_WIDTH = 20;
+const UNITS = [
+  [2 ** 30, 'G'],
+  [2 ** 20, 'M'],
+  [2 ** 10, 'K'],
+] as const;
+
+/** A length as UCX writes it: 8K, 4160, inf. */
+export function sizeText(bytes: number): string {
+  if (bytes === Infinity) return 'inf';
+  const unit = UNITS.find(([scale]) => bytes >= scale && bytes % scale === 0);
+  return unit === undefined ? String(bytes) : `${bytes / unit[0]}${unit[1]}`;
+}
+
+/** A line of facts: the name ends where those of the others do. */
+export function factLine(name: string, value: string): string {
+  return `# ${name.padStart(NAME_WIDTH)}: ${value}
+`;
+}
+
+/** A heading. */
+export function headText(text: string): string {
+  return `#\n# ${text}\n#\n`;
+}
 
 /** So many of a kind are made, and one takes its share of what all take: more where one takes little. */
 const MANY = 32;

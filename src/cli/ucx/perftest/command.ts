@@ -7,17 +7,35 @@ import { connectToServer, Listener } from '../../pingpong/exchange/bootstrap.js'
 import { openFor } from '../../pingpong/local-address.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
-import { pinTo } from '../../kit/processors.js';
+import { pinTo } from '../../kit/spinning.js';
 import { Control } from './control.js';
 import { planOf, type UcxPerfFlags, withUcxFlags } from './flags.js';
 import type { Half } from './half.js';
-import { clientHalf, loopbackHalves, serverHalf } from './halves.js';
 import { Meter } from './meter.js';
 import { bytesOf, checkOneSided, type Plan, planFacts, planFrom, type TransportName } from './plan.js';
 import { type Play, turn } from './plays/play.js';
 import { Report } from './report.js';
 import { playAll } from './run.js';
 import { UCX_TESTS } from './tests.js';
+import { clientSide, loopbackSides, serverSide } from './sides.js';
+import { uctClient, uctLoopback, uctServer } from './uct/sides.js';
+
+/** Has the client connect, and the sides tell each other of their memory. */
+function serverHalf(context: Context, plan: Plan, control: Control): Promise<Half> {
+  const { test } = plan;
+  return test.api === 'UCT' ? uctServer(context, test, plan, control) : serverSide(context, { test, plan }, control);
+}
+
+function clientHalf(context: Context, plan: Plan, control: Control): Promise<Half> {
+  const { test } = plan;
+  return test.api === 'UCT' ? uctClient(context, test, plan, control) : clientSide(context, { test, plan }, control);
+}
+
+/** Both sides in one process. */
+async function loopbackHalves(context: Context, plan: Plan): Promise<readonly [client: Half, server: Half]> {
+  const { test } = plan;
+  return test.api === 'UCT' ? await uctLoopback(context, test, plan) : loopbackSides(context, { test, plan });
+}
 
 function open(socket: Socket | undefined, flags: UcxPerfFlags): Promise<Context> {
   // A port may be named behind it, as UCX has it; of `self` it is memory.

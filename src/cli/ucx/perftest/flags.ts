@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../kit/errors.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
-import { processorsOption } from '../../kit/processors.js';
+import { processorsOption } from '../../kit/spinning.js';
 import {
   ATOMICS,
   type AtomicsName,

@@ -1,8 +1,7 @@
 import { alloc, type Context } from '../../../entry/index.js';
 import { type UcpEndpoint, type UcpMemory, UcpWorker } from '../../../entry/ucp.js';
 import { ToolError } from '../../kit/errors.js';
-import type { Control } from './control.js';
-import { heardFirst, textOf } from './exchange.js';
+import { type Control, heardFirst, textOf } from './control.js';
 import type { Half } from './half.js';
 import { bytesOf, memoryBytesOf, type Plan } from './plan.js';
 import type { Side } from './plays/play.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { tool } from '../../kit/errors.js';
-import { pinTo } from '../../kit/processors.js';
+import { pinTo } from '../../kit/spinning.js';
 import { beClient } from './client.js';
 import { requestOf, withXioFlags, type XioPerfFlags } from './flags.js';
 import { beServer } from './serve.js';

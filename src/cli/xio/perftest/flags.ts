@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../kit/errors.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
-import { processorsOption } from '../../kit/processors.js';
-import { MAX_BYTES } from './question.js';
+import { processorsOption } from '../../kit/spinning.js';
+import { MAX_BYTES } from './server.js';
 import { testOf, type XioTest, XIO_TESTS } from './tests.js';
 
 /** The options, by their letters as in Accelio's tools. */

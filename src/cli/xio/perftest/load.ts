@@ -2,7 +2,7 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { alloc } from '../../../entry/index.js';
 import type { XioRequestOptions, XioSession } from '../../../entry/xio.js';
 import { ToolError } from '../../kit/errors.js';
-import { questionOf } from './question.js';
+import { questionOf } from './server.js';
 import type { XioTest } from './tests.js';
 
 /** What a load is, whatever the bytes are. */

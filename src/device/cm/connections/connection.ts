@@ -21,12 +21,12 @@ import {
   encodeCmMessage,
 } from '../../wire/index.js';
 import type { CmClient } from '../client.js';
-import { CmError } from '../cm-error.js';
+import { CmError } from '../checks.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from '../command.js';
 import type { KnownConnection } from '../conversation.js';
 import type { Backlog, CmCore } from '../core.js';
 import type { Refusal } from '../host.js';
-import { freshTransaction } from '../tables/fresh.js';
+import { freshTransaction } from '../tables/directory.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
 import {
   ConnectionState,

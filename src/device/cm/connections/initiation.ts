@@ -1,12 +1,11 @@
 import { QpType } from '../../ibta/index.js';
-import { checkConnect } from '../checks.js';
-import { CmError } from '../cm-error.js';
+import { checkConnect, CmError } from '../checks.js';
 import type { CmConnect } from '../command.js';
 import type { CmCore } from '../core.js';
 import { type Asker, askerOf, type RequestFacts, requestOf, resolutionOf } from '../requests.js';
 import { Resolution } from '../resolution/resolution.js';
 import { addressTo, flowLabelOf } from '../tables/addresses.js';
-import { freshPsn, freshTransaction } from '../tables/fresh.js';
+import { freshPsn, freshTransaction } from '../tables/directory.js';
 import { type Identifier, isDatagramSpace } from '../tables/identifier.js';
 import type { PortTable } from '../tables/port-table.js';
 import { Connection } from './connection.js';

@@ -1,6 +1,6 @@
 import { QpType, RDMA_UDP_QKEY, SidrStatus } from '../../ibta/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../../wire/index.js';
-import { CmError } from '../cm-error.js';
+import { CmError } from '../checks.js';
 import type { CmAccept, CmReject } from '../command.js';
 import type { Conversation } from '../conversation.js';
 import type { Backlog, CmCore } from '../core.js';

@@ -1,6 +1,43 @@
-import type { Gid } from '../../ibta/index.js';
+import { type Gid, PSN_MASK } from '../../ibta/index.js';
 import { gidKey } from '../../wire/index.js';
 import type { Conversation, KnownConnection } from '../conversation.js';
+
+/** Objects that strangers can create, limited in number: a new one beyond the limit replaces the oldest. */
+export class OldestFirst<T> {
+  readonly #members = new Set<T>();
+
+  constructor(
+    private readonly limit: number,
+    /** Ends one that is no longer a member. */
+    private readonly dismiss: (oldest: T) => void,
+  ) {}
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  enter(member: T): void {
+    this.#members.add(member);
+    if (this.#members.size <= this.limit) return;
+    const [oldest] = this.#members;
+    this.#members.delete(oldest);
+    this.dismiss(oldest);
+  }
+
+  leave(member: T): void {
+    this.#members.delete(member);
+  }
+}
+
+/** The transaction that a request begins (protocol.md 4.1): 64 bits. */
+export function freshTransaction(random: () => number): bigint {
+  return (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
+}
+
+/** The first PSN of a direction: 24 bits that nobody can guess. */
+export function freshPsn(random: () => number): number {
+  return random() & PSN_MASK;
+}
 
 /** How connections are found by what messages say. */
 export class Directory {

@@ -1,5 +1,5 @@
 import type { PortSpace } from '../../ibta/index.js';
-import { CmError } from '../cm-error.js';
+import { CmError } from '../checks.js';
 
 /** Linux's range of ports for those who ask for none in particular. */
 const FIRST_EPHEMERAL = 32768;

@@ -1,5 +1,5 @@
-import { Mtu } from '../device/mtu.js';
-import { AccessFlags } from '../memory/access.js';
+import { Mtu } from '../device/port.js';
+import { AccessFlags } from '../memory/mr.js';
 import type { AhAttr, QpAttr } from './qp-attr.js';
 import { MigState, QpState } from './qp.js';
 

@@ -1,4 +1,4 @@
-import type { Mtu } from '../device/mtu.js';
+import type { Mtu } from '../device/port.js';
 import type { Gid } from '../gid.js';
 import type { MigState, QpState } from './qp.js';
 

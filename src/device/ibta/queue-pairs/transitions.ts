@@ -1,4 +1,4 @@
-import { nameOf } from '../names.js';
+import { nameOf } from '../errno.js';
 import { describeMask, QpAttrMask } from './attr-mask.js';
 import { QpState, QpType } from './qp.js';
 

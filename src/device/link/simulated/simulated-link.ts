@@ -1,8 +1,7 @@
 import { type Gid, ipFromGid, isIpv4Gid } from '../../ibta/index.js';
 import { Ecn, PacketMeta } from '../../wire/index.js';
 import { GroupTable } from '../group-table.js';
-import { LinkError } from '../link-error.js';
-import type { FramePort, Link, LinkStatus, PacketReceiver } from '../link.js';
+import { type FramePort, type Link, LinkError, type LinkStatus, type PacketReceiver } from '../link.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './conditions.js';
 import { Direction } from './direction.js';
 import type { Medium } from './medium.js';

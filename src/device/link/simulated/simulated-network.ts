@@ -16,8 +16,64 @@ import {
 } from './packet.js';
 import { SeededRandom } from './random.js';
 import { SimulatedLink, type SimulatedLinkOptions } from './simulated-link.js';
-import { NetworkStatistics } from './statistics.js';
-import type { Happening, NetworkWatcher } from './watcher.js';
+
+/**
+ * What can happen to a packet of a simulated network, by the names of its counts; `dropped`, `delayed` and `replaced` are
+ * deeds of the script.
+ */
+export type Happening =
+  | 'delivered'
+  | 'lost'
+  | 'dropped'
+  | 'duplicated'
+  | 'delayed'
+  | 'reordered'
+  | 'corrupted'
+  | 'replaced'
+  | 'marked'
+  | 'partitioned'
+  | 'queueDropped'
+  | 'inboxDropped'
+  | 'tooBig'
+  | 'unroutable';
+
+/** Somebody who looks on: a capture. Called from the middle of the traffic, so it must not throw. */
+export interface NetworkWatcher {
+  /** A packet was sent. Its bytes stay as they are. */
+  sent(packet: SimulatedPacket): void;
+  /** Something has happened, now, to the packet that was sent under that `index`; `packet` is what has become of it so far. */
+  happened(index: number, what: Happening, packet: SimulatedPacket | SimulatedFrame): void;
+}
+
+/** What became of the packets of a simulated network. */
+class NetworkStatistics {
+  /** Packets and frames that hosts put on the wire; one that goes to many counts once for each of them. */
+  sent = 0;
+  /** Packets put into a host's inbox; duplicates count again. */
+  delivered = 0;
+  /** Lost by chance. */
+  lost = 0;
+  duplicated = 0;
+  reordered = 0;
+  corrupted = 0;
+  /** Dropped because the queue before a slow link, or the receiver's buffer, was full. */
+  queueDropped = 0;
+  inboxDropped = 0;
+  /** Marked because the queue was long. */
+  marked = 0;
+  /** Dropped by a partition. */
+  partitioned = 0;
+  /** Dropped because they were larger than the MTU. */
+  tooBig = 0;
+  /** Sent to an address, or a group, of no host, or not wanted where it came. */
+  unroutable = 0;
+  /** Dropped, doubled, delayed or replaced by the script. */
+  scripted = 0;
+
+  snapshot(): Record<string, number> {
+    return Object.fromEntries(Object.entries(this));
+  }
+}
 
 /** How a simulated network starts. */
 export interface SimulatedNetworkOptions {

@@ -17,7 +17,7 @@ import type { AllocMw, MrAttributes, MrKeys, MwKeys, ReregMr } from '../memory/m
 import type { NicCore } from '../nic-core.js';
 import type { PortChange, PortStatus } from '../port/port.js';
 import { QueuePair } from '../queue-pairs/queue-pair.js';
-import type { TransportService } from '../queue-pairs/transport-service.js';
+import type { TransportService } from '../queue-pairs/halves.js';
 import { CompChannel } from '../queues/comp-channel.js';
 import { CompletionCounter } from '../queues/completion-counter.js';
 import { CompletionQueue, type CqCore } from '../queues/completion-queue.js';

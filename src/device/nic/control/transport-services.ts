@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.js';
 import { DatagramRequester } from '../datagram/requester.js';
 import { DatagramResponder } from '../datagram/responder.js';
 import { NoRequester, NoResponder } from '../queue-pairs/absent-halves.js';
-import type { TransportService } from '../queue-pairs/transport-service.js';
+import type { TransportService } from '../queue-pairs/halves.js';
 import { RawRequester } from '../raw/requester.js';
 import { RawResponder } from '../raw/responder.js';
 import { ReliableRequester } from '../reliable/requester.js';

@@ -13,7 +13,7 @@ import {
   type PacketMeta,
   writeGrhArea,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
 /** The responder of a UD QP: each packet is a message, and fills one receive request (protocol.md 3.2). */

@@ -1,5 +1,15 @@
 import type { ForeignMemory } from './copying/foreign-memory.js';
 
+/** Whether a buffer may grow, shrink and vanish under the views of it. Of any realm. */
+export function isResizable(buffer: ArrayBufferLike): boolean {
+  try {
+    // Asked of the language: a property of the buffer's own could say anything. Shared memory has no such property.
+    return Reflect.get(ArrayBuffer.prototype, 'resizable', buffer) === true;
+  } catch {
+    return false;
+  }
+}
+
 /** What lets somebody copy: the grant of a peer's key, as long as that is open. */
 export interface Permission {
   readonly open: boolean;

@@ -1,7 +1,25 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
-import type { PacketMeta } from '../../wire/index.js';
+import type { OpcodeService, PacketMeta } from '../../wire/index.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { Served } from './turns.js';
+import type { NicCore } from '../nic-core.js';
+import type { QpContext } from './qp-context.js';
+
+/** What sets the queue pairs of one type apart from the others. */
+export interface TransportService {
+  /** Class of the opcodes that it speaks (protocol.md 1.2). */
+  readonly service: OpcodeService | undefined;
+  /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
+  readonly connected: boolean;
+  /** Whether peers may send it requests. */
+  readonly responds: boolean;
+  /** Which work queues it has, and whether a shared one can take the place of the receive queue. */
+  readonly sendQueue: boolean;
+  readonly recvQueue: boolean;
+  readonly sharedRecvQueue: boolean;
+  readonly requester: (qp: QpContext, core: NicCore) => SendingHalf;
+  readonly responder: (qp: QpContext, core: NicCore) => ReceivingHalf;
+}
 
 /** The half of a queue pair that sends requests: the requester of its transport service. */
 export interface SendingHalf {

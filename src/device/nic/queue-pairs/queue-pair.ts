@@ -19,10 +19,9 @@ import type { Doorbells } from '../queues/doorbells.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { QueuePairWatcher } from '../queues/watchers.js';
 import type { WorkQueue } from '../queues/work-queue.js';
-import type { ReceivingHalf, SendingHalf } from './halves.js';
+import type { ReceivingHalf, SendingHalf, TransportService } from './halves.js';
 import type { QpContext } from './qp-context.js';
 import { opcodeClass } from './request-kinds.js';
-import type { TransportService } from './transport-service.js';
 import { Due, Served } from './turns.js';
 
 /** What a queue pair is made of. */

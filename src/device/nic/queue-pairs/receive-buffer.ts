@@ -1,10 +1,9 @@
 import { assert, QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
-import type { Readiness } from '../memory/copying/readiness.js';
+import type { Readiness } from '../memory/copying/foreign-memory.js';
 import type { NicCore } from '../nic-core.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
-import { flushStatus } from '../queues/flush-status.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
-import { nextCapacity, receiveSges, sgeTotal } from '../queues/work-queue.js';
+import { flushStatus, nextCapacity, receiveSges, sgeTotal } from '../queues/work-queue.js';
 import { RecvWqe } from '../rings/layout.js';
 import type { QpContext } from './qp-context.js';
 

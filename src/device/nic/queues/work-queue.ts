@@ -1,8 +1,13 @@
-import { assert, type QpState } from '../../ibta/index.js';
+import { assert, type QpState, Syndrome, WcStatus } from '../../ibta/index.js';
 import { requireBytes } from '../command-error.js';
-import { WorkQueue as Header, RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords } from '../rings/layout.js';
+import { RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue as Header } from '../rings/layout.js';
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
 import type { WorkQueueWatcher } from './watchers.js';
+
+/** The status of requests posted to a QP that has stopped: flushed, or lost with the device (protocol.md 2.10). */
+export function flushStatus(cause: Syndrome): WcStatus {
+  return cause === Syndrome.DEVICE_FATAL ? WcStatus.FATAL_ERR : WcStatus.WR_FLUSH_ERR;
+}
 
 /**
  * The NIC's end of a send or receive queue. Entries stay in the ring, where they are read again for every

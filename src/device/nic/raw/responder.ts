@@ -1,5 +1,5 @@
 import { Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import { Cqe } from '../rings/layout.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 

@@ -15,7 +15,7 @@ import {
   rethVaLo,
 } from '../../wire/index.js';
 import { atomicOperation, executeAtomic, executeAtomicWrite } from '../memory/copying/atomic-execution.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';

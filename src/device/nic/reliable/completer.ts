@@ -12,11 +12,11 @@ import {
   opcodeHeaderBytes,
   type PacketMeta,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due } from '../queue-pairs/turns.js';
-import { flushStatus } from '../queues/flush-status.js';
+import { flushStatus } from '../queues/work-queue.js';
 import { SendWqe } from '../rings/layout.js';
 import type { LossProbe } from './loss-probe.js';
 import { describeRefusal, refusalOf } from './refusals.js';

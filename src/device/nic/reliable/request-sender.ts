@@ -14,7 +14,7 @@ import {
   writeXrceth,
   xrcethOffset,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';

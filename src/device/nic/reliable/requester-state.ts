@@ -1,9 +1,27 @@
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
 import type { FlushSeal } from './flush-seal.js';
-import type { SequenceErrors } from './sequence-errors.js';
 import type { CongestionWindow } from './congestion-window.js';
 import type { RoundTrip } from './round-trip.js';
 import type { SendWindow } from './send-window.js';
+
+/** Counts how often the peer asked for the same packet again (NAK PSN sequence error), for the error that ends it. */
+export class SequenceErrors {
+  #psn = -1;
+  #times = 0;
+
+  note(psn: number): void {
+    this.#times = this.#psn === psn ? this.#times + 1 : 1;
+    this.#psn = psn;
+  }
+
+  times(psn: number): number {
+    return this.#psn === psn ? this.#times : 0;
+  }
+
+  forget(): void {
+    this.#psn = -1;
+  }
+}
 
 /** What the parts of a requester share: how far it is, what it knows of the way, and what its attributes allow. */
 export interface RequesterState {

@@ -4,17 +4,43 @@ import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, type RequestKind } from '../queue-pairs/request-kinds.js';
-import { type Served } from '../queue-pairs/turns.js';
-import { SequenceErrors } from './sequence-errors.js';
+import type { Served } from '../queue-pairs/turns.js';
 import { Completer } from './completer.js';
 import { FlushSeal } from './flush-seal.js';
 import { CongestionWindow } from './congestion-window.js';
 import { LossProbe } from './loss-probe.js';
-import { PeerAbsence } from './peer-absence.js';
 import { RequestSender } from './request-sender.js';
-import type { RequesterState } from './requester-state.js';
+import { type RequesterState, SequenceErrors } from './requester-state.js';
 import { RoundTrip } from './round-trip.js';
 import { SendWindow } from './send-window.js';
+
+/**
+ * So long after its peer is gone a program is not told that its requests have failed. Programs may have sent more than they need, and end
+ * when they have what they wait for: with adapters, that tell of it after their retries, hardly any of them ever sees the failure.
+ */
+const GRACE_US = 100_000;
+
+/** Whether the NIC of the peer is gone, so that no answer will ever come. */
+class PeerAbsence {
+  #endsAtUs = Infinity;
+
+  get isGone(): boolean {
+    return this.#endsAtUs !== Infinity;
+  }
+
+  begin(nowUs: number): void {
+    this.#endsAtUs = Math.min(this.#endsAtUs, nowUs + GRACE_US);
+  }
+
+  end(): void {
+    this.#endsAtUs = Infinity;
+  }
+
+  /** How long requests still wait, µs. @param answered an answer has come and waits for memory: its request has gone well */
+  patienceUs(nowUs: number, answered: boolean): number {
+    return answered ? GRACE_US : Math.max(0, this.#endsAtUs - nowUs);
+  }
+}
 
 /**
  * Packets after which an acknowledgement is asked for, so that the window keeps moving. Half of the queue at most: a

@@ -32,7 +32,7 @@ import {
   xrcethOffset,
   xrcethSrqn,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';

@@ -1,6 +1,6 @@
 import { AccessFlags, assert, psnAdd, psnDiff, Syndrome } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';

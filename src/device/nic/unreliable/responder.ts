@@ -15,7 +15,7 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { SilentResponder } from './silent-responder.js';
 

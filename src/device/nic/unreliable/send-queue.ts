@@ -1,12 +1,11 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/readiness.js';
+import { Readiness } from '../memory/copying/foreign-memory.js';
 import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { Due } from '../queue-pairs/turns.js';
-import { flushStatus } from '../queues/flush-status.js';
-import { sgeTotal } from '../queues/work-queue.js';
+import { flushStatus, sgeTotal } from '../queues/work-queue.js';
 import { Cqe, SendWqe } from '../rings/layout.js';
 import { Pacer } from './pacer.js';
 

@@ -1,5 +1,5 @@
 /** Classic pcap files (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html). */
-import { readU32 } from '../byte-order.js';
+import { readU32 } from '../bytes.js';
 import { CaptureError, type CaptureFormat, type CaptureStep } from './capture-format.js';
 
 const FILE_HEADER_BYTES = 24;

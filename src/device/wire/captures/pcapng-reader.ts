@@ -1,5 +1,5 @@
 /** Reading pcapng files (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html). */
-import { readU16, readU32 } from '../byte-order.js';
+import { readU16, readU32 } from '../bytes.js';
 import { CaptureError, type CaptureFormat, type CaptureRecord, type CaptureStep } from './capture-format.js';
 import { PcapngBlock, PcapngOption, SECTION_BYTE_ORDER_MAGIC } from './pcapng.js';
 

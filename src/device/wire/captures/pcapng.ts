@@ -1,5 +1,5 @@
 /** Writing pcapng files (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html), least significant byte first. */
-import { putU16Le, putU32Le } from '../byte-order.js';
+import { putU16Le, putU32Le } from '../bytes.js';
 
 /** Types of blocks. */
 export const PcapngBlock = {

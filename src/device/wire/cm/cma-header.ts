@@ -1,6 +1,34 @@
 /** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (protocol.md 4.5). */
-import { type Gid, isIpv4Gid } from '../../ibta/index.js';
+import { type Gid, isIpv4Gid, PortSpace } from '../../ibta/index.js';
 import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
+
+/** The service IDs of rdma_cm: a port space and a port within it (protocol.md 4.5). */
+
+const PORT_BITS = 16n;
+const MAX_PORT = 0xffff;
+
+/** A service ID in its two parts. */
+export interface RdmaService {
+  readonly portSpace: PortSpace;
+  /** 0 to 65535. */
+  readonly port: number;
+}
+
+/**
+ * The service ID of a port.
+ *
+ * @throws RangeError when the port has more than 16 bits
+ */
+export function serviceId(portSpace: PortSpace, port: number): bigint {
+  if (!Number.isInteger(port) || port < 0 || port > MAX_PORT) throw new RangeError(`${port} is not a port: 0 to 65535`);
+  return (BigInt(portSpace) << PORT_BITS) | BigInt(port);
+}
+
+/** The port space and the port of a service ID; `undefined` when it is none of rdma_cm's. */
+export function splitServiceId(id: bigint): RdmaService | undefined {
+  const portSpace = Object.values(PortSpace).find((known) => BigInt(known) === id >> PORT_BITS);
+  return portSpace && { portSpace, port: Number(id) & MAX_PORT };
+}
 
 /** Size of the header. */
 export const CMA_HEADER_BYTES = 36;

@@ -1,4 +1,20 @@
-import { gidFromIp, ipFromGid } from '../../ibta/index.js';
+import { type Gid, gidFromIp, ipFromGid, isIpv4Gid } from '../../ibta/index.js';
+import { getU32 } from '../bytes.js';
+
+/** Multicast groups on RoCEv2: the GID is the IP group (protocol.md 3.5). */
+
+/** The destination QP of packets to a group: the receivers decide which of their queue pairs it means. */
+export const MULTICAST_QPN = 0xffffff;
+
+/** Whether a GID names a group: an IPv4 address in 224.0.0.0/4, mapped into IPv6, or an IPv6 address in ff00::/8. */
+export function isMulticastGid(gid: Gid): boolean {
+  return isIpv4Gid(gid) ? gid[12] >> 4 === 0xe : gid[0] === 0xff;
+}
+
+/** A GID as a key of maps: quicker to make than a text for people. */
+export function gidKey(gid: Gid): string {
+  return `${getU32(gid, 0)} ${getU32(gid, 4)} ${getU32(gid, 8)} ${getU32(gid, 12)}`;
+}
 
 /** Version of the Internet Protocol. */
 export type Family = 4 | 6;

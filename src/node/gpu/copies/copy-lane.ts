@@ -1,6 +1,5 @@
 import type { Copy } from '../../../device/nic/index.js';
-import { BatchState, type GpuBatch, type GpuQueue } from '../driver/gpu-driver.js';
-import { asFailure, type GpuFailure } from '../driver/gpu-failure.js';
+import { asFailure, BatchState, type GpuBatch, type GpuFailure, type GpuQueue } from '../driver/gpu-driver.js';
 import type { Slot, StagingPool } from './staging-pool.js';
 
 /** One thing that a device is to do. */

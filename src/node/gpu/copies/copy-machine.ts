@@ -1,7 +1,6 @@
 import { assert } from '../../../device/ibta/index.js';
 import type { AtomicOperation, Copy, CopyProgress } from '../../../device/nic/index.js';
-import { COMPARE_PARTS, type GpuHandle, type GpuSession } from '../driver/gpu-driver.js';
-import { asFailure, type GpuFailure } from '../driver/gpu-failure.js';
+import { asFailure, COMPARE_PARTS, type GpuFailure, type GpuHandle, type GpuSession } from '../driver/gpu-driver.js';
 import { CopyLane, type Job } from './copy-lane.js';
 import { StagingPool } from './staging-pool.js';
 

@@ -1,7 +1,5 @@
 import { CommandError, type ForeignMemory } from '../../../device/nic/index.js';
-import type { GpuPlace, GpuSession } from '../driver/gpu-driver.js';
-import { GpuFailure } from '../driver/gpu-failure.js';
-import { GpuKind } from '../driver/gpu-kind.js';
+import { GpuFailure, GpuKind, type GpuPlace, type GpuSession } from '../driver/gpu-driver.js';
 import { driverOf } from '../kinds/index.js';
 import { CopyMachine } from './copy-machine.js';
 import { GpuMemory } from './gpu-memory.js';

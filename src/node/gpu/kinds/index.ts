@@ -1,6 +1,5 @@
 /** Every kind of GPU there is: a row here, and a folder beside this file. */
-import type { GpuDriver } from '../driver/gpu-driver.js';
-import { GpuKind } from '../driver/gpu-kind.js';
+import { type GpuDriver, GpuKind } from '../driver/gpu-driver.js';
 import { loadCudaDriver } from './cuda/cuda-driver.js';
 import { LibraryProblem } from './library.js';
 import { loadOpenClDriver } from './opencl/opencl-driver.js';

@@ -1,5 +1,4 @@
-import { COMPARE_PARTS, type GpuHandle } from '../driver/gpu-driver.js';
-import { asFailure, type GpuFailure } from '../driver/gpu-failure.js';
+import { asFailure, COMPARE_PARTS, type GpuFailure, type GpuHandle } from '../driver/gpu-driver.js';
 
 /** What a kernel that compares finds: a number of 64 bits of each of its parts. Others find less. */
 export const FOUND_BYTES = 8 * COMPARE_PARTS;

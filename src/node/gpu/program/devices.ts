@@ -1,10 +1,24 @@
 import { invalid, type Problem, refuse, VerbsError } from '../../../api/verbs/index.js';
-import type { GpuDriver } from '../driver/gpu-driver.js';
-import type { GpuKind } from '../driver/gpu-kind.js';
+import type { GpuDriver, GpuKind } from '../driver/gpu-driver.js';
 import { driverOf, KINDS } from '../kinds/index.js';
-import { Context } from './context.js';
-import type { GpuContext, GpuDevice, GpuOptions } from './gpu.js';
-import { attempt } from './open-gpu.js';
+import type { GpuBuffer, GpuContext, GpuDevice, GpuOptions } from './gpu.js';
+import { attempt, OpenGpu } from './open-gpu.js';
+import { DeviceBuffer } from './device-buffer.js';
+
+class Context extends OpenGpu implements GpuContext {
+  alloc(length: number): GpuBuffer {
+    const call = 'gpu.alloc';
+    this.assertAlive(call);
+    if (!Number.isSafeInteger(length) || length < 1)
+      refuse(call, invalid(`the length is ${String(length)}`, 'It is a number of bytes, at least 1'));
+    const handle = attempt(call, () => this.session.alloc(length));
+    return new DeviceBuffer(this, handle, length);
+  }
+
+  close(): void {
+    this.end();
+  }
+}
 
 const OPEN = 'openGpu';
 

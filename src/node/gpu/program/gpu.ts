@@ -1,5 +1,5 @@
 import type { DeviceMemory } from '../../../api/verbs/index.js';
-import type { GpuKind } from '../driver/gpu-kind.js';
+import type { GpuKind } from '../driver/gpu-driver.js';
 
 /** A device that can be opened. */
 export interface GpuDevice {

@@ -1,6 +1,5 @@
 import { Resource, VerbsError } from '../../../api/verbs/index.js';
-import type { GpuSession } from '../driver/gpu-driver.js';
-import { GpuFailure } from '../driver/gpu-failure.js';
+import { GpuFailure, type GpuSession } from '../driver/gpu-driver.js';
 import type { GpuDevice } from './gpu.js';
 import { Transfers } from './transfers.js';
 

@@ -1,8 +1,52 @@
 import { ownTurn } from '../../../api/runtime/index.js';
 import { inRootContext, leaveProcessor, nowUs, yieldProcessor } from '../../system/index.js';
 import { Crowding, type Processor } from './crowding.js';
-import { spinSettingUs } from './spin-setting.js';
-import { SpinTime } from './spin-time.js';
+import { CommandError } from '../../../device/nic/index.js';
+
+/** Below that a look more or less makes no difference. */
+const LEAST_US = 10;
+
+/**
+ * How long it is worth to look again and again for what is awaited before one sleeps. Learned, as a hypervisor learns it of its
+ * guests (KVM's halt polling): who was woken soon would have done better to look a little longer, and who slept for long has
+ * looked in vain.
+ */
+export class SpinTime {
+  #us: number;
+
+  /** @param mostUs it is never longer; 0 for not at all */
+  constructor(private readonly mostUs: number) {
+    this.#us = mostUs;
+  }
+
+  /** For so long after the last thing that happened. */
+  get us(): number {
+    return this.#us;
+  }
+
+  /** What came has ended a sleep, so long after the last thing that had happened. */
+  woken(afterUs: number): void {
+    if (afterUs <= this.mostUs) this.#us = Math.min(this.mostUs, Math.max(this.#us, 2 * afterUs));
+    else this.#us = this.#us < LEAST_US ? 0 : this.#us / 2;
+  }
+}
+
+const DEFAULT_US = 200;
+/** A second: whoever looks for longer polls. */
+const MOST_US = 1_000_000;
+
+/**
+ * The longest time that those who await look for it before they sleep.
+ *
+ * @throws CommandError EINVAL when `VERBENA_SPIN` is no such time
+ */
+function spinSettingUs(): number {
+  const asked = process.env['VERBENA_SPIN'];
+  if (asked === undefined || asked === '') return DEFAULT_US;
+  const us = Number(asked);
+  if (us >= 0 && us <= MOST_US) return us;
+  throw new CommandError('EINVAL', `VERBENA_SPIN is '${asked}'; it is a number of µs, 0 to ${MOST_US}`);
+}
 
 /** What is done while somebody waits in the event loop. */
 export interface Waited {

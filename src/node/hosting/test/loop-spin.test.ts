@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { LoopSpin, type Rounds, SpinRounds } from '../event-loop/loop-spin.js';
-import { SpinTime } from '../event-loop/spin-time.js';
+import { LoopSpin, type Rounds, SpinRounds, SpinTime } from '../event-loop/loop-spin.js';
 
 const MOST_US = 200;
 const ROUND_US = 2;

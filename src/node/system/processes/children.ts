@@ -3,6 +3,18 @@ import { constants } from 'node:os';
 import { NativeBlock } from '../memory/memory.js';
 import { requireNativeHost } from '../native.js';
 
+/** The same number on every machine. */
+const PIDFD_OPEN = 434;
+
+/**
+ * A descriptor that is readable once a process has ended.
+ *
+ * @returns -1 when it has ended already, or no descriptor is left
+ */
+export function watchProcess(pid: number): number {
+  return requireNativeHost().libc.syscall(PIDFD_OPEN, pid, 0, 0, 0);
+}
+
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 const ANY_CHILD = -1;

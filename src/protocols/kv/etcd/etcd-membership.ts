@@ -2,9 +2,8 @@ import { fieldsProblem, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { type KvMembership, MAX_MEMBERS, type NamedMember } from '../cluster/member.js';
 import { behind, entriesIn, keysOf, type EtcdKeys, membersIn, MOST_ENTRIES, toBase64 } from './entries.js';
 import { type Answer, EtcdClient, isObject } from './etcd-client.js';
-import { Limit } from './limit.js';
+import { Limit, sleep } from './limit.js';
 import { ETCD_FIELDS, type EtcdOptions, settingsOf } from './options.js';
-import { sleep } from './sleep.js';
 import { visible } from './visible.js';
 
 const CALL = 'etcdMembership';

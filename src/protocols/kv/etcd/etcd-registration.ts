@@ -4,7 +4,7 @@ import type { KvServer } from '../server/kv-server.js';
 import { type EtcdEntry, type EtcdKeys, entriesIn, keysOf, serverText, toBase64 } from './entries.js';
 import { type Answer, ANSWER_MS, EtcdClient, isObject } from './etcd-client.js';
 import { ETCD_FIELDS, type EtcdOptions, settingsOf } from './options.js';
-import { sleep } from './sleep.js';
+import { sleep } from './limit.js';
 
 /** What `registerInEtcd` takes. */
 export interface EtcdRegistrationOptions extends EtcdOptions {

@@ -1,5 +1,22 @@
 import { runtime } from '../../../api/runtime/index.js';
 
+/** Resolves in so many ms, or when the signal comes. It does not keep the process alive. */
+export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      stop();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const stop = runtime().chore(delayMs, end);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
 /**
  * A signal that comes with another one, when time is up, or when it is disposed of. (`AbortSignal.any` leaves something behind at the other one each time, which for one that
  * lives as long as a server adds up.)

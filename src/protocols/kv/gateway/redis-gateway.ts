@@ -4,7 +4,7 @@ import { ClientMemory } from './client-memory.js';
 import type { GatewayFacts, GatewayTotals } from './commands/index.js';
 import { type GatewaySettings, type RedisGatewayOptions, settingsOf } from './options.js';
 import { ReplyWriter } from './resp/reply-writer.js';
-import { ScanCursors } from './scan-cursors.js';
+import { ScanCursors } from './commands/command.js';
 import { Session, type Wire } from './session.js';
 
 /** A client that has gone without a word is noticed after so long. */

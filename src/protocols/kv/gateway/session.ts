@@ -1,10 +1,66 @@
-import { type Caller, type Command, COMMANDS, fitsArity, keysOf, shown, wordOf } from './commands/index.js';
+import {
+  type Caller,
+  type Command,
+  CommandError,
+  COMMANDS,
+  fitsArity,
+  keysOf,
+  shown,
+  wordOf,
+} from './commands/index.js';
 import type { ClientMemory, Keeper } from './client-memory.js';
-import { replyOf } from './failures.js';
-import { KeyOrder } from './key-order.js';
 import { ErrorReply, type Protocol, type Reply, replyBytes } from './resp/reply.js';
 import type { ReplyWriter } from './resp/reply-writer.js';
 import { ProtocolFault, type Request, type RequestLimits, RequestReader } from './resp/request-reader.js';
+import type { ErrnoName } from '../../../device/ibta/index.js';
+import { runtime } from '../../../api/runtime/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
+import { KvError } from '../errors.js';
+import { textOf } from './commands/arguments.js';
+
+/**
+ * The commands of one connection whose keys others of it have as well, one after the other; all others go side by side. For stores that carry out
+ * requests in another order than that in which they were asked.
+ */
+class KeyOrder {
+  /** The last command of each key. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Begins with an action when all others of these keys have ended. It never rejects unless the action does. */
+  run<T>(keys: readonly Uint8Array[], action: () => Promise<T>): Promise<T> {
+    const names = keys.map(textOf);
+    const before = names.flatMap((name) => this.#last.get(name) ?? []);
+    const done = before.length === 0 ? action() : Promise.allSettled(before).then(action);
+    for (const name of names) this.#last.set(name, done);
+    const leave = (): void => {
+      for (const name of names) if (this.#last.get(name) === done) this.#last.delete(name);
+    };
+    done.then(leave, leave);
+    return done;
+  }
+}
+
+/** How Redis words what the store refuses: programs look at these texts, or at their first words. */
+const REFUSALS: Readonly<Partial<Record<ErrnoName, string>>> = {
+  ENOSPC: 'OOM command not allowed: the store is full',
+  EOVERFLOW: 'ERR increment or decrement would overflow',
+};
+const NO_NUMBER = 'ERR value is not an integer or out of range';
+
+/** What a client is told of a command that failed. */
+function replyOf(error: unknown): ErrorReply {
+  if (error instanceof CommandError) return error.reply;
+  if (error instanceof KvError && error.outcome === 'refused')
+    return new ErrorReply(REFUSALS[error.errno] ?? (error.errno === 'EINVAL' ? NO_NUMBER : lineOf(error.reason)));
+  if (error instanceof VerbsError) return new ErrorReply(lineOf(error.message));
+  // Ours to mend.
+  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  return new ErrorReply('ERR internal error');
+}
+
+function lineOf(message: string): string {
+  return `ERR ${message.replaceAll(/[\r\n]+/g, ' ')}`;
+}
 
 /** The connection of a session. */
 export interface Wire {

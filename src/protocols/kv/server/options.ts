@@ -1,7 +1,6 @@
 import type { ListenOptions } from '../../../api/rdmacm/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import { type KvStore, newPartition } from '../kv-store.js';
-import { secretRandom } from '../random.js';
+import { type KvStore, newPartition, secretRandom } from '../kv-store.js';
 import type { KvPersistence } from '../kv-persistence.js';
 import { Persistence } from '../persistence/index.js';
 import { Partition } from '../store/index.js';

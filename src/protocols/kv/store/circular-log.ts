@@ -1,5 +1,5 @@
 import { assert } from '../../../device/ibta/index.js';
-import type { Space } from './space.js';
+import type { Space } from './span.js';
 
 /** Ends the entry at a position, if it has not gone before. @returns how many bytes it takes */
 export type Overrun = (position: number) => number;

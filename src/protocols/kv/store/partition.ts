@@ -1,14 +1,57 @@
-import type { Changes } from './changes.js';
 import { type EntryView, MAX_KEY_BYTES } from './entry.js';
-import { formatInteger, isInteger, parseInteger } from './integer-text.js';
 import { type KeyHash, SipHash } from './key-hash.js';
 import { Cause, Obituaries } from './obituaries.js';
 import { type Mode, type PartitionOptions, settingsOf } from './options.js';
 import { Span } from './span.js';
 import { Stamp } from './stamp.js';
-import { Statistics } from './statistics.js';
 import { Status } from './status.js';
-import { Storage } from './storage.js';
+import { Statistics, Storage } from './storage.js';
+
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+const LONGEST = String(MIN).length;
+const INTEGER = /^(0|-?[1-9][0-9]*)$/;
+
+/**
+ * An integer of 64 bits, signed, in decimal text, as Redis wants it: no blanks, no plus, no leading zeros, no `-0`.
+ *
+ * @returns undefined when it is none
+ */
+export function parseInteger({ bytes, at, length }: Span): bigint | undefined {
+  if (length > LONGEST) return undefined;
+  const text = String.fromCharCode(...bytes.subarray(at, at + length));
+  if (!INTEGER.test(text)) return undefined;
+  const integer = BigInt(text);
+  return isInteger(integer) ? integer : undefined;
+}
+
+/** Whether it fits into 64 bits. */
+function isInteger(integer: bigint): boolean {
+  return integer >= MIN && integer <= MAX;
+}
+
+function formatInteger(integer: bigint): Uint8Array {
+  return Uint8Array.from(String(integer), (digit) => digit.charCodeAt(0));
+}
+
+/**
+ * Is told of every change of a partition that its clients have asked for. Keys whose time comes, and those that a cache evicts, are none: what was said of them before
+ * tells when they end, or does no harm.
+ */
+export interface Changes {
+  /**
+   * A key is about to change; it may yet be that it does not.
+   *
+   * @param entry what it is before; undefined when it is not there. Nothing of it holds after this has returned
+   */
+  changing(key: Span, entry: EntryView | undefined): void;
+  /** It was set: that is what it is now. */
+  set(entry: EntryView): void;
+  /** It has another time to live. */
+  touched(entry: EntryView): void;
+  /** It was deleted. */
+  deleted(key: Span): void;
+}
 
 /** What became of a key; see {@link Partition.explain}. */
 export type Explanation =

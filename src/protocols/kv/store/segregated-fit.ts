@@ -1,4 +1,4 @@
-import type { Space } from './space.js';
+import type { Space } from './span.js';
 
 // A block is a header of 8 bytes, how long it is and how long the one before it, and what it holds. Lengths and places are in units of 8 bytes. A free block holds
 // the places of the next and the previous one of its class.

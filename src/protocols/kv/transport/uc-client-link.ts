@@ -4,10 +4,18 @@ import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
 import type { Engine, Hold } from '../../core/index.js';
 import { immediateOf, NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
 import { Datagrams } from './datagrams.js';
-import { type ClientLink, depthFor, INLINE_BYTES, type LinkListener, type LinkSizes, type Path } from './link.js';
+import {
+  type ClientLink,
+  connectUc,
+  createSilentQp,
+  depthFor,
+  INLINE_BYTES,
+  type LinkListener,
+  type LinkSizes,
+  type Path,
+} from './link.js';
 import { Losing } from './losing.js';
 import { SendList, type SendListener } from './send-list.js';
-import { connectUc, createSilentQp } from './unreliable.js';
 
 /** HERD's way, a client's end: requests are WRITEs into its slots at the server, whose immediate data names the slot; answers come as datagrams. */
 export class UcClientLink implements ClientLink, SendListener<number> {

@@ -5,10 +5,9 @@ import type { CompletionHandler, Engine, Hold, Requests } from '../../core/index
 import type { Transfer } from '../protocol/index.js';
 import { isAnnounced, type Offer, slotIn, type Welcome } from '../wire/index.js';
 import type { Addressee } from './datagrams.js';
-import { depthFor, type LinkListener, type LinkSizes, OWNER, type Path, type ServerLink } from './link.js';
+import { connectUc, depthFor, type LinkListener, type LinkSizes, OWNER, type Path, type ServerLink } from './link.js';
 import { Losing } from './losing.js';
 import type { ServerDatagrams } from './server-datagrams.js';
-import { connectUc } from './unreliable.js';
 import { ValueMover } from './value-mover.js';
 
 const NO_REQUEST: Uint8Array = new Uint8Array(0);

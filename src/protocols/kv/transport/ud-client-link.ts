@@ -2,9 +2,8 @@ import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Engine, Hold } from '../../core/index.js';
 import { NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
 import { type Addressee, Datagrams } from './datagrams.js';
-import { type ClientLink, depthFor, type LinkListener, type LinkSizes, type Path } from './link.js';
+import { type ClientLink, createSilentQp, depthFor, type LinkListener, type LinkSizes, type Path } from './link.js';
 import { Losing } from './losing.js';
-import { createSilentQp } from './unreliable.js';
 
 /** Requests and answers as datagrams: a client's end. */
 export class UdClientLink implements ClientLink {

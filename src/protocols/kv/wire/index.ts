@@ -2,8 +2,6 @@
 export * from './fate.js';
 export * from './hello.js';
 export * from './herd.js';
-export * from './immediate.js';
-export * from './key-list.js';
 export * from './layout.js';
 export * from './named-numbers.js';
 export * from './operations.js';
@@ -11,5 +9,3 @@ export * from './packing.js';
 export * from './rdma-bench.js';
 export * from './request.js';
 export * from './response.js';
-export * from './session-id.js';
-export * from './statuses.js';

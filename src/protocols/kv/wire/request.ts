@@ -1,7 +1,7 @@
 import { MAX_KEY_BYTES, Span } from '../store/index.js';
 import { type OperationRules, rulesOf } from './operations.js';
 import { copyInto, MemoryView, u32At } from './packing.js';
-import type { SessionId } from './session-id.js';
+import type { SessionId } from './hello.js';
 
 // A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
 

@@ -6,12 +6,37 @@ import { CloseReason, decodeFarewell, type Farewell } from '../protocol/farewell
 import type { Hello } from '../protocol/hello.js';
 import { Kind } from '../protocol/kinds.js';
 import { Protocol } from '../protocol/protocol.js';
-import { closedBy, failureOf, lost } from './endings.js';
 import { Inbox } from './inbox.js';
 import { KeepAlive, type Kept } from './keep-alive.js';
 import type { MessageOperation } from './operation.js';
 import { Outbox, SEND_SLOTS } from './outbox.js';
 import { Receives } from './receives.js';
+
+/** How a connection ends whose peer says nothing any more. */
+function lost(): ClosedError {
+  return new ClosedError('messages', 'ECONNRESET', 'the connection was lost: the peer has gone without a farewell');
+}
+
+/** What those are told whose requests ended with a connection. */
+function closedBy(failure: Error | undefined): Error {
+  if (failure instanceof ClosedError) return failure;
+  if (failure === undefined) return new ClosedError('messages', 'ECONNRESET', 'the peer has closed the connection');
+  return new ClosedError('messages', 'ECONNRESET', `the connection has ended: ${failure.message}`, { cause: failure });
+}
+
+/** What a peer's farewell means; undefined when it is just done. */
+function failureOf({ reason, text }: Farewell): Error | undefined {
+  switch (reason) {
+    case CloseReason.DONE:
+      return undefined;
+    case CloseReason.FAILED:
+      if (text !== '')
+        return new ClosedError('messages', 'ECONNRESET', `the peer has closed the connection early: ${text}`);
+      return new ClosedError('messages', 'ECONNRESET', "the peer's program has failed, and closed the connection");
+    default:
+      return new ProtocolError('messages', `the peer says that this end broke the protocol: ${text}`);
+  }
+}
 
 /** In messages of leaks. */
 const OWNER = 'verbena/messages';

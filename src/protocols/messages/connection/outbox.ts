@@ -4,8 +4,7 @@ import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
 import { BufferSupply } from './buffer-supply.js';
-import { goneError } from './gone-memory.js';
-import type { MessageOperation } from './operation.js';
+import { goneError, type MessageOperation } from './operation.js';
 import { type Poster, SendSlots } from './send-slots.js';
 import type { QueuedTransfer } from './transfer.js';
 

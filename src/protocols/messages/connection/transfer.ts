@@ -2,8 +2,7 @@ import { type Lease, Pending } from '../../core/index.js';
 import type { Qp } from '../../../api/verbs/index.js';
 import type { RemoteBuffer } from '../memory/remote-buffer.js';
 import type { Borrowed, Place } from './borrowed.js';
-import { goneError, isGone } from './gone-memory.js';
-import type { Ordered } from './operation.js';
+import { goneError, isGone, type Ordered } from './operation.js';
 import type { Poster, SendSlots, Slot } from './send-slots.js';
 
 /** What one request moves at most: after a program has given up, what is under way still goes on. */

@@ -1,8 +1,7 @@
 import type { CapturedMessage, Dissector } from '../../core/index.js';
 import { decodeFarewell } from '../protocol/farewell.js';
 import { decodeHello } from '../protocol/hello.js';
-import { flagsOf, kindOf, limitOf } from '../protocol/immediate.js';
-import { Flag, Kind, rulesOf } from '../protocol/kinds.js';
+import { Flag, flagsOf, Kind, kindOf, limitOf, rulesOf } from '../protocol/kinds.js';
 
 function amount({ byteLength }: CapturedMessage): string {
   return byteLength === undefined ? '' : ` ${byteLength} B`;

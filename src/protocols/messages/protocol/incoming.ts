@@ -1,6 +1,5 @@
-import { Flag, Kind, rulesOf } from './kinds.js';
+import { Flag, flagsOf, Kind, kindOf, rulesOf, unknownFlags } from './kinds.js';
 import { ReceiveCredits } from '../../core/index.js';
-import { flagsOf, kindOf, unknownFlags } from './immediate.js';
 import type { Hello } from './hello.js';
 
 /**

@@ -1,6 +1,5 @@
-import { CONTROL_CREDITS, CREDIT_KEEPS_BACK, Flag, Kind } from './kinds.js';
+import { CONTROL_CREDITS, CREDIT_KEEPS_BACK, Flag, immediateOf, Kind } from './kinds.js';
 import { type ReceiveCredits, SendCredits } from '../../core/index.js';
-import { immediateOf } from './immediate.js';
 import type { Hello } from './hello.js';
 
 /** A message of the program's on its way out. */

@@ -1,6 +1,5 @@
-import { limitOf } from './immediate.js';
 import { IncomingSide } from './incoming.js';
-import type { Kind } from './kinds.js';
+import { type Kind, limitOf } from './kinds.js';
 import type { Hello } from './hello.js';
 import { type Outgoing, OutgoingSide } from './outgoing.js';
 

@@ -13,8 +13,7 @@ import { type SimHost, simulate } from '../../../entry/sim.js';
 import { Engine } from '../../core/index.js';
 import { ClosedError, connect, listen, ProtocolError, RequestError } from '../index.js';
 import { encodeHello, type Hello } from '../protocol/hello.js';
-import { immediateOf } from '../protocol/immediate.js';
-import { Kind } from '../protocol/kinds.js';
+import { immediateOf, Kind } from '../protocol/kinds.js';
 import { connected, PORT, text, words } from './support/pair.js';
 
 const HELLO: Hello = { window: 4, maxWindow: 64, bufferBytes: 4096, maxMessageBytes: 100_000 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { immediateOf, limitOf } from '../protocol/immediate.js';
-import { Flag, Kind } from '../protocol/kinds.js';
+import { Flag, immediateOf, Kind, limitOf } from '../protocol/kinds.js';
 import { emptyFrame } from '../protocol/outgoing.js';
 import { Protocol } from '../protocol/protocol.js';
 import { End, ends, type NumberedMessage, settle, SMALL } from './support/pipe.js';

@@ -2,8 +2,19 @@ import { after } from '../../../api/provider/index.js';
 import { reasonOf } from './bell.js';
 import { PollEvents } from './constants.js';
 import type { RsocketWait } from './core.js';
-import { perhapsNextRound } from './rounds.js';
 import { type AnyCore, coreOf, type Rsocket } from './rsocket.js';
+import { yieldRound } from '../../../api/runtime/index.js';
+
+/** One call in so many lets the event loop have a turn, however little it has to wait: a loop of microtasks would starve all others. */
+const CALLS_PER_ROUND = 64;
+
+let calls = 0;
+
+/** Is awaited by calls that had nothing to wait for. */
+export function perhapsNextRound(): Promise<void> | undefined {
+  calls = (calls + 1) % CALLS_PER_ROUND;
+  return calls === 0 ? new Promise((resolve) => yieldRound(resolve)) : undefined;
+}
 
 /** What `rpoll` looks at: `struct pollfd`. */
 export interface PollFd {

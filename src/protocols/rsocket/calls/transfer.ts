@@ -3,7 +3,7 @@ import { MsgFlags, SocketType } from './constants.js';
 import type { Core, RsocketWait } from './core.js';
 import { receiveDatagram, sendDatagram, type SourceAddress } from './datagram-transfer.js';
 import { problem, unsupported } from './problems.js';
-import { perhapsNextRound } from './rounds.js';
+import { perhapsNextRound } from './polling.js';
 import { type AnyCore, coreOf, type Rsocket } from './rsocket.js';
 
 /** What `rsendmsg` and `rrecvmsg` take of `struct msghdr`. */

@@ -1,4 +1,13 @@
-import { gidsEqual, ipFromGid, QpType, RDMA_UDP_QKEY, WcStatus } from '../../../device/ibta/index.js';
+import {
+  type Gid,
+  gidFromIp,
+  gidsEqual,
+  ipFromGid,
+  isIpv4Gid,
+  QpType,
+  RDMA_UDP_QKEY,
+  WcStatus,
+} from '../../../device/ibta/index.js';
 import type { CmId, FullAddress, SocketAddress } from '../../../api/rdmacm/index.js';
 import { openDatagramPort } from '../../../api/provider/index.js';
 import type { DatagramPort } from '../../../api/runtime/index.js';
@@ -11,14 +20,66 @@ import {
   encodeDatagramHeader,
   encodeIntroduction,
   gidInHeader,
+  hostInHeader,
   IntroductionKind,
   portInHeader,
 } from '../wire/index.js';
-import { gidOf, isGroup, isLinkLocal, versionOf, withoutZone } from './addresses.js';
-import { type Arrival, ReceivedDatagram } from './arrivals.js';
 import { DatagramMemory, GRH_BYTES } from './datagram-memory.js';
 import { type DatagramSizes, granted, maxPayload } from './datagram-sizes.js';
 import { type Peer, Peers } from './peers.js';
+
+/** A datagram that waits to be read. */
+export interface Arrival {
+  readonly payload: Uint8Array;
+  readonly from: FullAddress;
+  /** The receive buffer that it lies in; -1 for what came by UDP, which has memory of its own. */
+  readonly slot: number;
+}
+
+/** One that lies in a receive buffer. Who has sent it is found out for who asks. */
+class ReceivedDatagram implements Arrival {
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly headerBytes: number,
+    readonly slot: number,
+  ) {}
+
+  get payload(): Uint8Array {
+    return this.bytes.subarray(this.headerBytes);
+  }
+
+  get from(): FullAddress {
+    return { host: hostInHeader(this.bytes), port: portInHeader(this.bytes) };
+  }
+}
+
+/** An address without the zone that link-local ones have. @throws RangeError for what is no address */
+function withoutZone(host: string): string {
+  return ipFromGid(gidFromIp(host.replace(/%.*$/, '')));
+}
+
+/** The same as 16 bytes; undefined for what is no address. */
+function gidOf(host: string): Gid | undefined {
+  try {
+    return gidFromIp(host.replace(/%.*$/, ''));
+  } catch {
+    return undefined;
+  }
+}
+
+function versionOf(gid: Gid): 4 | 6 {
+  return isIpv4Gid(gid) ? 4 : 6;
+}
+
+/** Whether it is a group's. */
+function isGroup(gid: Gid): boolean {
+  return isIpv4Gid(gid) ? gid[12] >> 4 === 0xe : gid[0] === 0xff;
+}
+
+/** Whether it is one within a network, so that it means little without an interface. */
+function isLinkLocal(gid: Gid): boolean {
+  return gid[0] === 0xfe && gid[1] >> 6 === 2;
+}
 
 /** In messages of leaks. */
 const OWNER = 'verbena/rsocket datagrams';

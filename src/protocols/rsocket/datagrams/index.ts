@@ -1,4 +1,3 @@
 /** Sockets for datagrams, bound to queue pairs. */
-export { type DatagramEvents, DatagramSocket, type DatagramSocketOptions } from './datagram-socket.js';
-export type { Arrival } from './arrivals.js';
+export { type Arrival, type DatagramEvents, DatagramSocket, type DatagramSocketOptions } from './datagram-socket.js';
 export type { Peer } from './peers.js';

@@ -2,5 +2,13 @@
 export type { Announcement, Offers } from './mappings.js';
 export { CONTROL_SLOTS, LOW_WATER, MAX_CHUNK, MAX_QUEUE, MIN_QUEUE, SEQUENCE_MASK } from './limits.js';
 export { type Ending, PHASES, type Phase } from './phases.js';
-export { type ControlMessage, type Heard, type Sizes, StreamProtocol, type Told } from './protocol.js';
-export { peerProblem, readPeer, TARGETS } from './peer.js';
+export {
+  type ControlMessage,
+  type Heard,
+  peerProblem,
+  readPeer,
+  type Sizes,
+  StreamProtocol,
+  TARGETS,
+  type Told,
+} from './protocol.js';

@@ -9,12 +9,14 @@ import { assert } from '../../../device/ibta/index.js';
 import {
   type ConnectionData,
   Control,
+  decodeConnectionData,
   immediateOf,
   immediateProblem,
   IOMAP_ENTRY_BYTES,
   type IomapEntry,
   Operation,
   operationOf,
+  RSOCKET_VERSION,
   rulesOf,
   type Span,
   SPAN_BYTES,
@@ -22,10 +24,30 @@ import {
 } from '../wire/index.js';
 import { Incoming } from './incoming.js';
 import { type Announcement, Mapped, Offers } from './mappings.js';
-import { CONTROL_SLOTS, FIRST_CHUNK, LOW_WATER, MAX_CHUNK } from './limits.js';
-import { Outgoing } from './outgoing.js';
-import { type Ending, PHASES, type Phase, type PhaseRules } from './phases.js';
+import { CONTROL_SLOTS, FIRST_CHUNK, LOW_WATER, MAX_CHUNK, MAX_QUEUE } from './limits.js';
+import { Outgoing, spanProblem } from './outgoing.js';
+import { type Ending, type Phase, type PhaseRules, PHASES } from './phases.js';
 import { SendRing } from './send-ring.js';
+
+/** Buffers that an end can be told of at a time. */
+export const TARGETS = 2;
+
+/** What somebody says of itself, or why no stream can be made with it. */
+export function readPeer(privateData: Uint8Array): ConnectionData | string {
+  const peer = decodeConnectionData(privateData);
+  if (peer === undefined) return `it says ${privateData.length} bytes of itself, too few for an rsocket`;
+  return peerProblem(peer) ?? peer;
+}
+
+/** Why an end that says that of itself cannot be a peer. */
+export function peerProblem({ version, credits, targets, data }: ConnectionData): string | undefined {
+  if (version !== RSOCKET_VERSION)
+    return `it speaks version ${version} of rsockets, this end version ${RSOCKET_VERSION}`;
+  if (credits === 0 || credits > MAX_QUEUE) return `it has room for ${credits} messages`;
+  if (targets.length !== TARGETS) return `it can be told of ${targets.length} buffers at a time, not of ${TARGETS}`;
+  const problem = spanProblem(data);
+  return problem && `it names ${problem}`;
+}
 
 /** How an end is made. */
 export interface Sizes {

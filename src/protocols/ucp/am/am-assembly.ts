@@ -1,6 +1,6 @@
 import type { PeerProblem } from '../protocol/index.js';
 import type { MessageOf } from '../wire/index.js';
-import { lie } from '../worker/lie.js';
+import { lie } from '../worker/errors.js';
 import { type KeptBytes, MESSAGE_COST } from '../worker/kept-bytes.js';
 
 /** What is known of a message of a program before its data. */

@@ -24,10 +24,9 @@ import {
 } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
-import { lie } from '../worker/lie.js';
+import { lie, rejected } from '../worker/errors.js';
 import { checkPieces, type UcpData } from '../worker/pieces.js';
 import { PostedSend, sendError } from '../worker/posted-send.js';
-import { rejected } from '../worker/rejected.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 import { bytesToSend } from '../worker/send-data.js';

@@ -3,9 +3,8 @@ import { checkWait, type Timers, type WaitOptions } from '../../core/index.js';
 import { partOf, type PeerProblem, putInto } from '../protocol/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { UcpError } from '../worker/errors.js';
-import { landingOf } from '../worker/landing.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
-import { checkPieces, type UcpData } from '../worker/pieces.js';
+import { checkPieces, landingOf, type UcpData } from '../worker/pieces.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
 import { UcpPending } from '../worker/waiting.js';
 

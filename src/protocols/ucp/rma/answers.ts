@@ -1,7 +1,7 @@
 import type { PeerProblem } from '../protocol/index.js';
 import type { Completion } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { lie } from '../worker/lie.js';
+import { lie } from '../worker/errors.js';
 import type { Epoch, Ledger } from './ledger.js';
 
 /** Messages that want an answer, and that the peer may have of this end's without having answered any. It keeps an answer for each. */

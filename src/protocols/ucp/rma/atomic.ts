@@ -2,7 +2,7 @@ import { AmId, type AtomicOp, Heads, operandsOf, UcsStatus, viewOf } from '../wi
 import type { Answered, Answers } from './answers.js';
 import { encoded, sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
-import type { RemoteBytes } from './remote.js';
+import type { RemoteBytes } from './memory.js';
 
 /** What is to be done with a word. */
 export interface AtomicOrder {

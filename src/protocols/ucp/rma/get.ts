@@ -4,7 +4,7 @@ import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
 import { encoded, sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
-import type { RemoteBytes } from './remote.js';
+import type { RemoteBytes } from './memory.js';
 
 const NOTHING = new Uint8Array(0);
 

@@ -4,7 +4,7 @@ import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answers } from './answers.js';
 import { encoded, roomBehind, sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
-import type { RemoteBytes } from './remote.js';
+import type { RemoteBytes } from './memory.js';
 
 /** Bytes that go into a peer's memory, by the transport's own means: in the request itself, by buffers, or from where they lie. */
 export class DevicePut extends RmaOperation<void> implements Packer {

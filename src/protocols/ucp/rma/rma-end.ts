@@ -12,7 +12,7 @@ import { Ledger } from './ledger.js';
 import type { RmaOperation, RmaWay } from './operation.js';
 import { OperationQueue } from './operation-queue.js';
 import { DevicePut, MessagePut } from './put.js';
-import { RemoteBytes } from './remote.js';
+import { RemoteBytes } from './memory.js';
 import { Responder } from './responder.js';
 import { checkRemote, keyFrom, type UcpRkey, type Wanted } from './rkey.js';
 

@@ -1,6 +1,5 @@
 import type { AtomicOp, UcsStatus } from '../wire/index.js';
-import type { Capabilities } from './capabilities.js';
-import type { Way } from './way.js';
+import type { Capabilities, Way } from './capabilities.js';
 import type { Memory } from './memory-domain.js';
 
 /** Is told, once, what became of something that was under way. */

@@ -15,8 +15,17 @@ export {
 } from './introduction.js';
 export { layout, type Layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
-export { PACKED_RKEY_BYTES, type PackedRkey, packRkey, RkeyAccess, unpackRkey } from './rkey.js';
-export { MAX_RMA_OFFSET, rmaAddress, type RmaPlace, rmaPlace } from './rma-address.js';
+export {
+  MAX_RMA_OFFSET,
+  PACKED_RKEY_BYTES,
+  type PackedRkey,
+  packRkey,
+  RkeyAccess,
+  rmaAddress,
+  type RmaPlace,
+  rmaPlace,
+  unpackRkey,
+} from './rkey.js';
 export {
   isUcsStatus,
   type StatusRules,

@@ -20,12 +20,26 @@ import {
 import { checkView } from '../worker/arguments.js';
 import type { UcpEndpoint } from '../worker/endpoint.js';
 import { UcpError } from '../worker/errors.js';
-import { checkListen, isAccepted, type UcpClient, type UcpListenOptions, UcpListener } from '../worker/listener.js';
+import { checkListen, isAccepted, type UcpClient, UcpListener, type UcpListenOptions } from '../worker/listener.js';
 import { AddressCall } from './address-call.js';
 import type { Connected, Connector } from './connectors.js';
 import { connectError, isCrossed, meetingError } from './failures.js';
 import { type Acceptance, type Neighbour, Neighbours } from './neighbours.js';
-import { secretCall, secretUuid } from './random.js';
+
+const UUID_WORDS = 1;
+
+/** 64 bits that nobody can guess. */
+function secretUuid(): bigint {
+  return crypto.getRandomValues(new BigUint64Array(UUID_WORDS))[0];
+}
+
+/** 1 to 2^32 - 1, which nobody can guess. */
+function secretCall(): number {
+  for (;;) {
+    const [call] = crypto.getRandomValues(new Uint32Array(1));
+    if (call !== 0) return call;
+  }
+}
 
 const CONNECT_MS = 10_000;
 /** How long a call waits that has crossed with the peer's, at first and at last, until it asks again. */

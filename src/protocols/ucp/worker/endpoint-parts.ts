@@ -1,13 +1,34 @@
 import { Callbacks } from '../../../api/runtime/index.js';
 import { CreditProbes, type Engine } from '../../core/index.js';
 import type { PeerProblem, SizeRange } from '../protocol/index.js';
-import type { AmHandlers, Endpoint as Transport, MemoryDomain, Waiting } from '../uct/index.js';
+import type { AmHandlers, Endpoint as Transport, MemoryDomain, Packer, Waiting } from '../uct/index.js';
 import { type AmId, type Format, UcsStatus, ucsStatusName } from '../wire/index.js';
-import { ControlMessage } from './control-message.js';
 import { UcpError } from './errors.js';
 import type { Log } from './log.js';
 import type { Counters } from './statistics.js';
 import type { Wakeup } from './wakeup.js';
+
+/** A message that ends have for each other, with no data of programs. What it says is packed when there is room for it. */
+class ControlMessage<M> implements Waiting, Packer {
+  /** @param onLeft it was handed over, or never will be */
+  constructor(
+    private readonly parts: { readonly transport: Transport },
+    private readonly id: AmId,
+    private readonly format: Format<M>,
+    private readonly message: M,
+    private readonly onLeft: () => void,
+  ) {}
+
+  retry(): UcsStatus {
+    const status = this.parts.transport.amBcopy(this.id, this);
+    if (status !== UcsStatus.UCS_ERR_NO_RESOURCE) this.onLeft();
+    return status;
+  }
+
+  pack(into: Uint8Array): number {
+    return this.format.encode(into, this.message);
+  }
+}
 
 /** Answers that a peer may cause while it takes none. */
 const MAX_ANSWERS = 65_536;

@@ -1,5 +1,5 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
-import { checkWait, type WaitOptions } from '../../core/index.js';
+import { checkWait, type Timers, type WaitOptions } from '../../core/index.js';
 import type { AmEnd, AmSendOptions } from '../am/index.js';
 import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
 import type { StreamEnd, StreamReceiveOptions } from '../stream/index.js';
@@ -8,9 +8,27 @@ import type { TagValue } from './arguments.js';
 import { attributesOf, type UcpEndpointAttributes } from './endpoint-attributes.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { UcpError } from './errors.js';
-import { patiently } from './flushing.js';
 import type { UcpData } from './pieces.js';
 import type { TagEnd } from './tag-end.js';
+import { UcpPending } from './waiting.js';
+
+/** A flush that a program may give up. */
+class Flushing extends UcpPending<void> {
+  protected onGivenUp(): void {
+    // The flush goes on, and nobody is told.
+  }
+}
+
+/** The same promise, which rejects as well when the program gives up. */
+function patiently(call: string, flush: Promise<void>, options: WaitOptions, timers: Timers): Promise<void> {
+  const flushing = new Flushing(call);
+  flushing.heed(options, timers);
+  flush.then(
+    () => flushing.resolve(),
+    (error: unknown) => flushing.reject(error),
+  );
+  return flushing.promise;
+}
 
 /** The families of calls that an endpoint has. */
 export interface EndpointFamilies {

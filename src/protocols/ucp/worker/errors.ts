@@ -1,6 +1,18 @@
 import { VerbsError } from '../../../api/verbs/index.js';
 import type { ErrnoName } from '../../../device/ibta/index.js';
-import { statusRules, type UcsStatus, ucsStatusName } from '../wire/index.js';
+import { statusRules, UcsStatus, ucsStatusName } from '../wire/index.js';
+import type { PeerProblem } from '../protocol/index.js';
+
+/** What a call gives that has failed before it began anything. */
+// eslint-disable-next-line @typescript-eslint/require-await -- what it throws is what the promise rejects with
+export async function rejected(error: unknown): Promise<never> {
+  throw error;
+}
+
+/** What a peer says makes no sense. */
+export function lie(text: string): PeerProblem {
+  return { status: UcsStatus.UCS_ERR_IO_ERROR, text };
+}
 
 /** A call of UCP has failed, with a status of UCX. */
 export class UcpError extends VerbsError {

@@ -1,7 +1,30 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { partOf, putInto, steady } from '../protocol/index.js';
 import { checkView } from './arguments.js';
-import { UcpTyped } from './datatype.js';
+import { type Landed, landedBytes, UcpTyped, Unpacking } from './datatype.js';
+
+/** Where the program wants what it receives. */
+interface Landing {
+  /** What has to be filled. */
+  readonly buffer: Uint8Array;
+  /** What a receive gives, once all is where the program wants it. @param begin begins it */
+  landed<R extends Landed>(begin: () => Promise<R>): Promise<R>;
+}
+
+/** @param into of which `checkPieces` has nothing to say. @throws what the program throws; VerbsError EINVAL where it unpacks what makes no sense, ENOMEM for too much */
+export function landingOf(call: string, into: UcpData): Landing {
+  if (into instanceof UcpTyped) return new Unpacking(call, into);
+  const destination = destinationOf(into);
+  const buffer = destination.whole;
+  if (into instanceof Uint8Array) return { buffer, landed: (begin) => begin() };
+  return { buffer, landed: (begin) => scattered(begin(), destination) };
+}
+
+async function scattered<R extends Landed>(receiving: Promise<R>, destination: Destination): Promise<R> {
+  const received = await receiving;
+  destination.spread(landedBytes(received));
+  return received;
+}
 
 /** Memory of a message: in one piece, or in several that follow each other (`UCP_DATATYPE_IOV`). */
 export type Pieces = Uint8Array | readonly Uint8Array[];

@@ -2,7 +2,7 @@ import { type MessageSource, type PeerProblem, putInto } from '../protocol/index
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
 import { AmId, type MessageOf, Messages, RkeyAccess, UcsStatus, ucsStatusName } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { lie } from './lie.js';
+import { lie } from './errors.js';
 
 type Phase =
   /** Nobody wants it yet. */

@@ -12,7 +12,7 @@ import {
   viewOf,
 } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { lie } from './lie.js';
+import { lie } from './errors.js';
 import type { Counters } from './statistics.js';
 
 /** What a message says of itself to its receiver, beside where it lies. */

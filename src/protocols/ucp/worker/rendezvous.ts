@@ -1,7 +1,7 @@
 import type { PeerProblem, Protocol, RndvScheme } from '../protocol/index.js';
 import { AmId, type MessageOf, Messages, UcsStatus } from '../wire/index.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
-import { lie } from './lie.js';
+import { lie } from './errors.js';
 import { RendezvousReceive } from './rendezvous-receive.js';
 import { type RendezvousHead, RendezvousSend } from './rendezvous-send.js';
 

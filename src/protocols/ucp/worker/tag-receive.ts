@@ -3,6 +3,7 @@ import {
   type Tag,
   type TagInfo,
   type TagMatching,
+  type TagMessage,
   tagOf,
   type TagReceive,
   tagValue,
@@ -11,6 +12,27 @@ import { UcsStatus } from '../wire/index.js';
 import type { TagValue } from './arguments.js';
 import { UcpError } from './errors.js';
 import { UcpPending } from './waiting.js';
+
+/** A message that nobody but its holder can receive, by `UcpWorker.tagMessageReceive`. It takes memory until then. */
+export class TakenMessage implements TagReceived {
+  readonly tag: bigint;
+  readonly length: number;
+  #message: TagMessage | undefined;
+
+  /** @internal `UcpWorker.tagProbeRemove` makes them for programs. */
+  constructor(message: TagMessage) {
+    this.tag = tagValue(message.tag);
+    this.length = message.length;
+    this.#message = message;
+  }
+
+  /** @internal @returns undefined where it was received before */
+  take(): TagMessage | undefined {
+    const message = this.#message;
+    this.#message = undefined;
+    return message;
+  }
+}
 
 /** What was received. */
 export interface TagReceived {

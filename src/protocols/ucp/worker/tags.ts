@@ -3,13 +3,11 @@ import { checkWait, type Engine, type WaitOptions } from '../../core/index.js';
 import { FULL_MASK, steady, type TagCounters, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
 import { checkTag, type TagValue } from './arguments.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { landingOf } from './landing.js';
-import { checkPieces, type UcpData } from './pieces.js';
-import { rejected } from './rejected.js';
+import { checkPieces, landingOf, type UcpData } from './pieces.js';
+import { rejected } from './errors.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';
-import { TakenMessage } from './taken-message.js';
-import { describeTag, PostedReceive, type TagReceived } from './tag-receive.js';
+import { describeTag, PostedReceive, type TagReceived, TakenMessage } from './tag-receive.js';
 
 /** What {@link UcpWorker.tagReceive} takes. */
 export interface TagReceiveOptions extends WaitOptions {

@@ -5,6 +5,7 @@ import {
   type CapturedMessage,
   type CaptureWay,
   type Dissector,
+  remember,
 } from '../../core/index.js';
 import {
   decodeFrame,
@@ -25,19 +26,56 @@ import {
   decodeMove,
   decodeSetupAnswer,
   decodeSetupRequest,
-  type DirectRequest,
   DirectOperation,
+  type DirectRequest,
   emptyHead,
   Flag,
   headerOf,
   Kind,
-  tokenOf,
   rulesOf,
+  type SetupRequest,
+  statusName,
+  tokenOf,
+  XioStatus,
 } from '../wire/index.js';
 import { answerText, type Call, CallFollower } from './calls.js';
-import { LaneFollower } from './lanes.js';
 import { MemoryFollower } from './memories.js';
-import { failureText, idText } from './words.js';
+
+const ID_BYTES = 4;
+
+/** The beginning of a random name: as much as tells it from others. */
+function idText(id: Uint8Array): string {
+  return Array.from(id.subarray(0, ID_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Of what has failed, why; of all else nothing. */
+function failureText(status: XioStatus): string {
+  return status === XioStatus.XIO_E_SUCCESS ? '' : ` ${statusName(status) ?? `status ${status}`}`;
+}
+
+/** Which connection of which session a link carries, so that what is sent again on the next link is known for what it is. */
+class LaneFollower {
+  /** By the ends of a link, the one that speaks first: who that is. */
+  readonly #speakers = new Map<string, string>();
+
+  /** A client says which connection a link is for. */
+  begin({ from, to }: CaptureWay, { sessionId, connection }: Pick<SetupRequest, 'sessionId' | 'connection'>): void {
+    const lane = `${idText(sessionId)} ${connection}`;
+    remember(this.#speakers, `${from} > ${to}`, `${lane} client`);
+    remember(this.#speakers, `${to} > ${from}`, `${lane} server`);
+  }
+
+  /** Whose messages go that way: the same on all links of a connection. */
+  speakerOf({ from, to }: Pick<CaptureWay, 'from' | 'to'>): string {
+    const way = `${from} > ${to}`;
+    return this.#speakers.get(way) ?? way;
+  }
+
+  /** Whose messages go the other way. */
+  listenerOf({ from, to }: CaptureWay): string {
+    return this.speakerOf({ from: to, to: from });
+  }
+}
 
 /** What is agreed is not looked for in a capture. */
 const NO_LIMITS = { maxHeadBytes: Infinity, maxBodyBytes: Infinity };

@@ -22,6 +22,8 @@ export {
   XioMsgFlag,
   XioMsgType,
   XioSessionEvent,
+  xioSessionEventStr,
+  xioStrerror,
 } from './constants.js';
 export {
   xioContextCreate,
@@ -70,7 +72,6 @@ export {
 } from './rdma.js';
 export { xioAccept, xioBind, type XioBindOptions, xioRedirect, xioReject, xioUnbind } from './server.js';
 export { xioConnectionDestroy, xioSessionDestroy } from './session.js';
-export { xioSessionEventStr, xioStrerror } from './strerror.js';
 export type {
   XioAssignment,
   XioInVmsg,

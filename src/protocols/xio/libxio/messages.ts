@@ -3,13 +3,33 @@ import type { Bytes, XioPlacement } from '../api.js';
 import { bodyFrom, bytesOf, landingFrom } from '../options.js';
 import { XioError } from '../transport/index.js';
 import { lengthOf, statusName, XioStatus } from '../wire/index.js';
-import { chainOf } from './chain.js';
 import { type ConnectionCore, connectionOf } from './connection.js';
 import { XioMsgFlag, XioMsgType } from './constants.js';
 import type { LibxioConnection } from './handles.js';
 import { type MessageSource, requireFree, sentRequestOf, setState, stateOf } from './message-states.js';
 import { wrongState } from './problems.js';
 import type { XioMsg } from './types.js';
+
+/** More than any end has credit for. */
+const MOST = 65_535;
+
+/** A message, and those behind it by `next`. @throws VerbsError EINVAL for what is no message, one that comes twice, and too many */
+function chainOf(call: string, first: XioMsg): readonly XioMsg[] {
+  const chain = new Set<XioMsg>();
+  let message: unknown = first;
+  do {
+    if (!isMessage(message)) throw new VerbsError(call, invalid(`the message is ${show(message)}`));
+    if (chain.has(message)) throw new VerbsError(call, invalid('a message is behind itself, by next'));
+    if (chain.size === MOST) throw new VerbsError(call, invalid(`more than ${MOST} messages are behind each other`));
+    chain.add(message);
+    message = message.next;
+  } while (message !== undefined);
+  return [...chain];
+}
+
+function isMessage(value: unknown): value is XioMsg {
+  return typeof value === 'object' && value !== null;
+}
 
 const RECEIPT = XioMsgFlag.XIO_MSG_FLAG_REQUEST_READ_RECEIPT;
 const { XIO_MSG_FLAG_PEER_WRITE_RSP: WRITE_RESPONSE, XIO_MSG_FLAG_PEER_READ_REQ: READ_REQUEST } = XioMsgFlag;

@@ -9,7 +9,7 @@ import { type ContextCore, contextOf } from './context.js';
 import type { LibxioContext, LibxioServer, LibxioSession } from './handles.js';
 import { checkOps, landingOf, wrongState } from './problems.js';
 import { type Offered, SessionCore, sessionOf } from './session.js';
-import { xioStrerror } from './strerror.js';
+import { xioStrerror } from './constants.js';
 import type { XioSessionOps } from './types.js';
 
 /** What `xioBind` takes besides. */

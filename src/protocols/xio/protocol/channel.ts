@@ -1,13 +1,92 @@
 import { assert } from '../../../device/ibta/index.js';
-import { type Body, decodeMove, Flag, type Head, Kind, type Limits, rulesOf, XioStatus } from '../wire/index.js';
-import type { ChannelListener } from './channel-listener.js';
+import {
+  type Body,
+  decodeMove,
+  Flag,
+  type Head,
+  Kind,
+  type Limits,
+  MOST_DIRECT_BYTES,
+  MOST_MOVE_BYTES,
+  rulesOf,
+  XioStatus,
+} from '../wire/index.js';
 import { ackEvery, ReceiveCredits, SendCredits } from './credits.js';
 import { fillHead, Item } from './item.js';
 import { KeptItems } from './kept-items.js';
-import { isTooLong, mostHeader } from './most-header.js';
 import { Parting } from './parting.js';
-import type { Served } from './served.js';
-import { sortOut } from './sort-out.js';
+
+/**
+ * What is to become of what a server was asked that has forgotten it.
+ *
+ * @param asked what waits for an answer. It may have been acknowledged, and is no longer kept
+ * @param sent what is kept
+ * @returns what another server can be asked for, in the order in which it was asked; and what may have been executed, and fails
+ */
+function sortOut<I extends Item>(
+  asked: Iterable<I>,
+  sent: Iterable<I>,
+): { readonly again: readonly I[]; readonly lost: readonly I[] } {
+  const again: I[] = [];
+  const lost: I[] = [];
+  for (const item of new Set([...asked, ...sent])) {
+    const isCall = item.kind === Kind.REQUEST || item.kind === Kind.ONE_WAY;
+    if (isCall && item.isIdempotent && !item.isGivenUp) again.push(item);
+    else if (!item.isGivenUp) lost.push(item);
+  }
+  again.sort((a, b) => a.sn - b.sn);
+  for (const item of again) {
+    item.sn = 0;
+    item.isRetried = true;
+  }
+  return { again, lost };
+}
+
+/** What has come of the peer's, and is to be answered or let go of. */
+interface Served {
+  readonly kind: Kind;
+  readonly bytes: number;
+  readonly wantsReceipt: boolean;
+  readonly maxResponseBytes: number;
+  hasReleased: boolean;
+}
+
+/** The longest header that a peer may send. @param flags of a request, or of the one that is answered */
+function mostHeader({ maxHeaderBytes }: Limits, kind: Kind, flags: number): number {
+  if (kind === Kind.MOVE) return MOST_MOVE_BYTES;
+  return (flags & Flag.DIRECT) === 0 ? maxHeaderBytes : MOST_DIRECT_BYTES;
+}
+
+/** Whether a peer does not take it. */
+function isTooLong({ kind, header, flags, bodyBytes }: Item, peer: Limits): boolean {
+  return header.length > mostHeader(peer, kind, flags) || bodyBytes > peer.maxBodyBytes;
+}
+
+/** What a channel tells whoever has it. It may be asked for anything within these calls. */
+export interface ChannelListener<I extends Item> {
+  /** A request has come, once and for all. It is to be answered by {@link Channel.respond}, whatever happens. */
+  onRequest(head: Head, header: Uint8Array, body: Body): void;
+  /** A message has come, which is to be let go of by {@link Channel.release}. */
+  onMessage(head: Head, header: Uint8Array, body: Body): void;
+  /** A request was answered that was not given up. */
+  onResponse(request: I, head: Head, header: Uint8Array, body: Body): void;
+  /** The peer's program has let go of a message that has asked for word of that. */
+  onReceipt(message: I): void;
+  /** The requester has given up what it has asked for under that number. */
+  onCancel(sn: number): void;
+  /** The peer has it. It may be answered before this is known. */
+  onAcknowledged(item: I): void;
+  /** It was given up, and the peer will not ask for its memory any more. */
+  onGone(item: I): void;
+  /** It will never be answered, or acknowledged. */
+  onFailed(item: I, status: XioStatus): void;
+  /** What has come under that number is not to be answered any more: the peer that has asked is gone. */
+  onForgotten(sn: number): void;
+  /** The peer begins nothing any more, and waits for nothing. */
+  onFin(): void;
+  /** The server sends the session on. @returns what cannot be true of that */
+  onMove(addresses: readonly string[]): string | undefined;
+}
 
 /**
  * One connection of a session, whatever it goes by: what is said has numbers, is kept until the peer has it, and is said again on the next

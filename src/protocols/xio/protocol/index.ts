@@ -9,8 +9,7 @@ export {
   type Moving,
 } from './accesses.js';
 export { type GrantAnswer, type GrantedPlace, type GrantHost, Grants, MOST_GRANTS, spoilable } from './grants.js';
-export { Channel } from './channel.js';
-export type { ChannelListener } from './channel-listener.js';
+export { Channel, type ChannelListener } from './channel.js';
 export type { ClientHost, ClientManners } from './client-host.js';
 export { ClientMachine } from './client-machine.js';
 export { Item, type ItemFields } from './item.js';

@@ -3,23 +3,62 @@ import {
   Action,
   addressBytesOf,
   encodeMove,
+  encodeSetupAnswer,
   type Head,
   Kind,
   MAX_ADDRESS_BYTES,
   MAX_ADDRESSES,
+  MAX_TEXT_BYTES,
+  NO_LIMITS,
   type SetupAnswer,
   type SetupRequest,
   XioStatus,
 } from '../wire/index.js';
-import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
+import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioAcceptOptions, XioRejectOptions } from '../api.js';
-import { privateDataOf, type Settings } from '../options.js';
+import { bytesOf, privateDataOf, type Settings } from '../options.js';
 import { Lane } from '../session/lane.js';
 import { Session } from '../session/session.js';
 import { targetOf } from '../url.js';
-import { answerOf } from './answer.js';
 import type { Greeted } from './greeter.js';
-import { rejectionOf } from './rejection.js';
+
+const FIELDS: FieldsOf<XioRejectOptions> = { code: true, privateData: true };
+
+/** What a client is told that is rejected. @throws VerbsError EINVAL for what cannot be told */
+function rejectionOf(
+  call: string,
+  reason: string,
+  options: XioRejectOptions,
+): Pick<SetupAnswer, 'action' | 'status' | 'words' | 'privateData'> {
+  refuse(call, fieldsProblem('options', options, FIELDS));
+  const { code = 'XIO_E_SESSION_REJECTED', privateData } = options;
+  const given: unknown = reason;
+  if (typeof given !== 'string') throw new VerbsError(call, invalid(`reason is ${show(given)}`, 'It is text'));
+  const { length } = bytesOf(call, 'reason', reason);
+  if (length > MAX_TEXT_BYTES)
+    throw new VerbsError(call, invalid(`reason has ${length} bytes`, `It has ${MAX_TEXT_BYTES} at most`));
+  if (!Object.hasOwn(XioStatus, code) || code === 'XIO_E_SUCCESS')
+    throw new VerbsError(call, invalid(`code is ${show(code)}`, 'It is one of XioStatus, of a failure'));
+  return {
+    action: Action.REJECT,
+    status: XioStatus[code],
+    words: reason,
+    privateData: privateDataOf(call, privateData),
+  };
+}
+
+/** SESSION_ANSWER of a server's, with what is not said left empty. */
+export function answerOf(epoch: Uint8Array, answer: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): Uint8Array {
+  return encodeSetupAnswer({
+    epoch,
+    status: XioStatus.XIO_E_SUCCESS,
+    limits: NO_LIMITS,
+    addresses: [],
+    privateData: new Uint8Array(0),
+    words: '',
+    ...answer,
+  });
+}
 
 /** Whoever has accepted sessions. */
 export interface SessionHost {

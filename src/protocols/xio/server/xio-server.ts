@@ -9,10 +9,9 @@ import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js
 import { secretBytes } from '../random.js';
 import type { Lane } from '../session/lane.js';
 import { urlOf } from '../url.js';
-import { answerOf } from './answer.js';
 import { type Greeted, Greeter } from './greeter.js';
 import { sayOnce } from './say-once.js';
-import { ServedSession, type SessionHost } from './served-session.js';
+import { answerOf, ServedSession, type SessionHost } from './served-session.js';
 
 const CALL = 'listen';
 const MAX_SESSIONS = 65_536;

@@ -20,8 +20,9 @@ export {
   type Transport,
   transportOf,
   useTransport,
+  XioError,
+  type XioErrorOptions,
 } from './transport.js';
-export { XioError, type XioErrorOptions } from './error.js';
 export { rdmaTransport } from './rdma/rdma-transport.js';
 // What is said on links by RDMA, for those who read captures.
 export {

@@ -33,17 +33,19 @@ export {
 export { copyOf } from './fields.js';
 export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
 export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';
-export { decodeMove, encodeMove, MOST_MOVE_BYTES } from './move.js';
 export {
   Action,
+  decodeMove,
   decodeSetupAnswer,
   decodeSetupRequest,
+  encodeMove,
   encodeSetupAnswer,
   encodeSetupRequest,
   EPOCH_BYTES,
   type Limits,
   limitsProblem,
   MAX_PRIVATE_BYTES,
+  MOST_MOVE_BYTES,
   NO_LIMITS,
   SESSION_ID_BYTES,
   type SetupAnswer,

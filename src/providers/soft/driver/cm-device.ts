@@ -5,8 +5,7 @@ import type { Life } from '../../../api/runtime/index.js';
 import type { CmArgument, CmDevice, CmValue, CmVerb } from '../../../api/provider/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import { EventReader } from './completions/event-reader.js';
-import type { ContextBase } from './context-base.js';
-import { refusalOf } from './refusal.js';
+import { type ContextBase, refusalOf } from './context-base.js';
 
 /** Events that one command takes: what comes in a burst crosses at once. */
 const EVENTS_PER_COMMAND = 256;

@@ -1,4 +1,4 @@
-import type { NicLimits } from '../../../device/nic/index.js';
+import { CommandError, type NicLimits } from '../../../device/nic/index.js';
 import {
   type Context,
   type Cq,
@@ -11,7 +11,12 @@ import {
 import type { AdapterHost } from '../adapter-host.js';
 import { type Argument, type EndVerb, limitsOf, type Value, type Verb } from '../../../device/adapter/index.js';
 import { Doorbell } from './doorbell.js';
-import { refusalOf } from './refusal.js';
+
+/** What a call of that C name throws when the adapter has thrown `error`. */
+export function refusalOf(call: string, error: unknown): unknown {
+  if (!(error instanceof CommandError)) return error;
+  return new VerbsError(call, { errno: error.errno, message: error.message, advice: '' }, { cause: error });
+}
 
 /** A completion queue, as its channel counts the events that named it. */
 export interface NotifyingCq extends Cq {

@@ -57,11 +57,10 @@ import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
 import { explain } from '../explanations/explain.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
-import { ContextBase } from './context-base.js';
+import { ContextBase, refusalOf } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
 import { offer } from '../shared-devices.js';
 import { SoftPort } from './port.js';
-import { refusalOf } from './refusal.js';
 import { SoftPd } from './domains/protection-domain.js';
 import { XrcDomains } from './domains/xrc-domain.js';
 

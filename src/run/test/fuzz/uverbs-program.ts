@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { SharedMapping } from '../../../node/system/index.js';
 import { AH_ATTR } from '../../structs/addresses.js';
-import { OpenFiles } from '../../processes/open-files.js';
+import { OpenFiles } from '../../processes/guest-files.js';
 import { Structs } from '../../uverbs/structs.js';
 import type { UverbsFile } from '../../uverbs/uverbs-file.js';
 import { AccessFlags, MwType, QpAttrMask, QpState, QpType, SrqAttrMask } from '../../../entry/index.js';

@@ -12,7 +12,7 @@ import {
   QpState,
   QpType,
 } from '../../../device/ibta/index.js';
-import { Capability, hasCapability } from '../../processes/capabilities.js';
+import { Capability, hasCapability } from '../../processes/processes.js';
 import { RxeRecvWqe, RxeSendWqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
 import { ReceiveTranslation } from '../../rings/receive-translation.js';

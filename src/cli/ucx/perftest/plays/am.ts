@@ -1,6 +1,27 @@
 import type { AmMessage, UcpEndpoint } from '../../../../entry/ucp.js';
-import { Inbox } from './inbox.js';
-import { type Play, pingPong, type Side } from './play.js';
+import { pingPong, type Play, type Side } from './play.js';
+
+/** Those that have come, and those who wait for one. */
+export class Inbox {
+  #arrived = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  arrive(): void {
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#arrived += 1;
+    else waiting();
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#arrived === 0) this.#waiting.push(resolve);
+      else {
+        this.#arrived -= 1;
+        resolve();
+      }
+    });
+  }
+}
 
 /** Of messages to the server, and to the client. */
 const IDS = { toServer: 1, toClient: 2 } as const;

@@ -1,10 +1,41 @@
 import type { UcpTestName } from '../tests.js';
 import { amBw, amLat } from './am.js';
-import { atomicPlay } from './atomic.js';
-import type { Play, PlayOf, Side } from './play.js';
+import { pingPong, type Play, type PlayOf, type Side } from './play.js';
 import { get, putBw, putLat } from './rma.js';
-import { streamBw, streamLat } from './stream.js';
 import { tagBw, tagLat } from './tag.js';
+import type { AtomicName } from '../../../../entry/ucp.js';
+import { bytesOf } from '../plan.js';
+
+function sending({ out, data }: Side): Play {
+  return () => out.streamSend(data);
+}
+
+function receiving({ plan, into, memory }: Side): Play {
+  const buffer = memory.bytes.subarray(0, bytesOf(plan));
+  return () => into.streamReceive(buffer, { waitAll: true });
+}
+
+function streamLat(side: Side): Play {
+  return pingPong(side, sending(side), receiving(side));
+}
+
+function streamBw(side: Side): Play {
+  return side.isClient ? sending(side) : receiving(side);
+}
+
+const BY_ONE = 1n;
+
+/** @param isFetching whether what was there before comes back, and is waited for */
+function atomicPlay(name: AtomicName, isFetching: boolean): PlayOf {
+  return ({ plan, isClient, out, theirs }) => {
+    if (!isClient) return undefined;
+    const bytes = bytesOf(plan) === 4 ? 4 : 8;
+    const options = { bytes, ...(name === 'compareSwap' && { compare: 0n }) } as const;
+    const { address } = theirs;
+    if (isFetching) return () => out.atomicFetch(name, BY_ONE, address, theirs, options);
+    return () => out.atomic(name, BY_ONE, address, theirs, options);
+  };
+}
 
 const PLAYS: Readonly<Record<UcpTestName, PlayOf>> = {
   tag_lat: tagLat('tagSend'),

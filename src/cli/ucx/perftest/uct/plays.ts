@@ -1,9 +1,32 @@
-import { AtomicOp, type Packer } from '../../../../protocols/ucp/bare/index.js';
-import { bytesOf } from '../plan.js';
-import { Inbox } from '../plays/inbox.js';
-import { type Play, pingPong, turn } from '../plays/play.js';
-import type { UctTestName } from '../tests.js';
-import type { UctSide } from './side.js';
+import {
+  AtomicOp,
+  type BareInterface,
+  type Memory,
+  type PackedRkey,
+  type Packer,
+} from '../../../../protocols/ucp/bare/index.js';
+import { bytesOf, type Plan } from '../plan.js';
+import { Inbox } from '../plays/am.js';
+import { pingPong, type Play, turn } from '../plays/play.js';
+import type { UctTest, UctTestName } from '../tests.js';
+import type { Link } from './link.js';
+
+/** What a side of a test of UCT has to play with. */
+export interface UctSide {
+  readonly plan: Plan;
+  readonly test: UctTest;
+  readonly isClient: boolean;
+  readonly own: BareInterface;
+  /** Goes to the other side. */
+  readonly out: Link;
+  /** What is sent: as many bytes as a message has, from the beginning of {@link source}. */
+  readonly data: Uint8Array;
+  readonly source: Memory;
+  /** What is read into, and what the other side reaches. */
+  readonly memory: Memory;
+  /** The other side's memory. */
+  readonly theirs: PackedRkey;
+}
 
 type PlayOf = (side: UctSide) => Play | undefined;
 

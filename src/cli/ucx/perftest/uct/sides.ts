@@ -1,15 +1,13 @@
 import { alloc, type Context } from '../../../../entry/index.js';
 import { BareInterface, type Endpoint, type PackedRkey, unpackRkey } from '../../../../protocols/ucp/bare/index.js';
 import { ToolError } from '../../../kit/errors.js';
-import type { Control } from '../control.js';
-import { heardFirst, textOf } from '../exchange.js';
+import { type Control, heardFirst, textOf } from '../control.js';
 import type { Half } from '../half.js';
 import { bytesOf, type Plan } from '../plan.js';
 import type { UctTest } from '../tests.js';
 import { Link } from './link.js';
-import { uctPlayOf } from './plays.js';
+import { uctPlayOf, type UctSide } from './plays.js';
 import { refusalOf } from './refusals.js';
-import type { UctSide } from './side.js';
 
 /** What a word needs, and more than nothing. */
 const LEAST_BYTES = 8;

@@ -1,8 +1,7 @@
 import { assert } from '../../../ibta/index.js';
 import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
-import { LATER } from './foreign-memory.js';
-import { Readiness } from './readiness.js';
+import { LATER, Readiness } from './foreign-memory.js';
 
 const NO_BYTES = new Uint8Array(0);
 const FIRST_WINDOW_BYTES = 16 * 1024;

@@ -1,8 +1,7 @@
 import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
-import { type AtomicOperation, LATER } from './foreign-memory.js';
+import { type AtomicOperation, LATER, Readiness } from './foreign-memory.js';
 import { ParkedPackets } from './parked-packets.js';
-import { Readiness } from './readiness.js';
 
 const NO_BYTES = new Uint8Array(0);
 /** Packets of that length are parts of messages that are longer. */

@@ -1,5 +1,5 @@
 import { NativeBlock, requireNativeHost, viewOf } from '../../../system/index.js';
-import { GpuFailure } from '../../driver/gpu-failure.js';
+import { GpuFailure } from '../../driver/gpu-driver.js';
 import { Cu, type CuCalls } from './cuda-library.js';
 
 const NAME_LIMIT = 128;

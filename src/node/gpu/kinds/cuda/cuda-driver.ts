@@ -1,6 +1,11 @@
 import { NativeBlock } from '../../../system/index.js';
-import type { GpuDeviceFacts, GpuDriver, GpuHandle, GpuSession } from '../../driver/gpu-driver.js';
-import { GpuKind } from '../../driver/gpu-kind.js';
+import {
+  type GpuDeviceFacts,
+  type GpuDriver,
+  type GpuHandle,
+  GpuKind,
+  type GpuSession,
+} from '../../driver/gpu-driver.js';
 import { Cuda } from './cuda-calls.js';
 import { Cu, type CuCalls, loadCuda } from './cuda-library.js';
 import { CudaSession } from './cuda-session.js';

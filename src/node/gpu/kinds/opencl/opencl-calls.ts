@@ -1,5 +1,5 @@
 import { NativeBlock } from '../../../system/index.js';
-import { GpuFailure } from '../../driver/gpu-failure.js';
+import { GpuFailure } from '../../driver/gpu-driver.js';
 import { type ClCalls, Cl, clErrorName, isClOutOfMemory } from './opencl-library.js';
 
 const VALUE_BYTES = 64 * 1024;

@@ -1,5 +1,10 @@
-import { GpuKind } from '../../driver/gpu-kind.js';
-import type { GpuDeviceFacts, GpuDriver, GpuHandle, GpuSession } from '../../driver/gpu-driver.js';
+import {
+  type GpuDeviceFacts,
+  type GpuDriver,
+  type GpuHandle,
+  GpuKind,
+  type GpuSession,
+} from '../../driver/gpu-driver.js';
 import { NativeBlock } from '../../../system/index.js';
 import { OpenCl } from './opencl-calls.js';
 import { Cl, type ClCalls, loadOpenCl } from './opencl-library.js';

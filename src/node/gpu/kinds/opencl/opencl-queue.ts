@@ -4,11 +4,11 @@ import {
   BatchState,
   COMPARE_PARTS,
   type GpuBatch,
+  type GpuFailure,
   type GpuHandle,
   type GpuQueue,
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
-import type { GpuFailure } from '../../driver/gpu-failure.js';
 import { FOUND_BYTES, QueueKernels } from '../queue-kernels.js';
 import { check, clFailure, type OpenCl } from './opencl-calls.js';
 import { COMPARE_SOURCE } from './kernels.js';

@@ -2,7 +2,7 @@ import { ErrorReply, MapReply, OK, PONG, type Protocol, type Reply, RESET } from
 import type { Request } from '../resp/request-reader.js';
 import { integerOf, shown, SYNTAX_ERROR, textOf, wordOf } from './arguments.js';
 import { type Caller, CommandError, type Commands, NO_KEYS } from './command.js';
-import { PRODUCT } from './product.js';
+import { PRODUCT } from './server.js';
 
 const NO_PASSWORD = new ErrorReply(
   'ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?',

@@ -3,7 +3,13 @@ import type { Request } from '../resp/request-reader.js';
 import { shown, textOf, wordOf } from './arguments.js';
 import { type Caller, type Command, CommandError, type Commands, NO_KEYS } from './command.js';
 import { isGlobMatch } from './glob.js';
-import { PRODUCT } from './product.js';
+
+/** What the gateway says it is. */
+export const PRODUCT = {
+  name: 'verbena',
+  /** The version of Redis whose commands clients may take for granted where there is a command of that name at all. */
+  imitated: '6.2.0',
+} as const;
 
 /** What programs ask for to know how a server is set up. */
 const PARAMETERS: Readonly<Record<string, (caller: Caller) => string>> = {

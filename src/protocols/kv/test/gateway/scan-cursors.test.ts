@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ScanCursors } from '../../gateway/scan-cursors.js';
+import { ScanCursors } from '../../gateway/commands/command.js';
 
 const LONG = 2n ** 64n;
 

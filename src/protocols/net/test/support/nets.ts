@@ -4,7 +4,7 @@ import type { Server, Socket } from '../../index.js';
 import type { ConnectionListener } from '../../server.js';
 import type { NetListenOptions, ServerOptions } from '../../server-options.js';
 import type { NetConnectOptions } from '../../socket-options.js';
-import { rsockets } from '../../rsockets.js';
+import { rsockets } from '../../transport.js';
 import '../../../../node/hosting/index.js';
 import { loopback } from '../../../../../test/support/loopback.js';
 import { memoryNet, type Net, netOver } from './memory-net.js';

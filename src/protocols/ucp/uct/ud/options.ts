@@ -1,6 +1,10 @@
 import { invalid, refuse, show } from '../../../../api/verbs/index.js';
-import { secretRandom } from './random.js';
 import { MAX_WINDOW, MIN_WINDOW } from './windows.js';
+
+/** 32 bits that nobody can guess. */
+function secretRandom(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
 
 /** How an interface of ud is made. */
 export interface UdOptions {

@@ -19,12 +19,11 @@ import {
   udWordAt,
 } from '../../wire/index.js';
 import { AmHandlers } from '../am-handlers.js';
-import type { Capabilities } from '../capabilities.js';
+import type { Capabilities, Way } from '../capabilities.js';
 import { isAm, isPlace } from '../checks.js';
 import type { Completion, Endpoint, LocalPlace, Packer, Waiting } from '../endpoint.js';
 import { Leases } from '../leases.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
-import type { Way } from '../way.js';
 import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';
 import { OWNER } from './carrier.js';

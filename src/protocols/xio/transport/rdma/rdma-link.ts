@@ -2,10 +2,9 @@ import { assert, QpState, WcOpcode, WcStatus } from '../../../../device/ibta/ind
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
 import { type Context, type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
 import { type Engine, type Hold, ReceiveCredits, type Receiver, Receives, SendCredits } from '../../../core/index.js';
-import { XioError } from '../error.js';
 import { type Access, type Body, lengthOf, type MoveOutcome, piecesOf } from '../../wire/index.js';
 import type { Clock, Exposure, Held, InUse, Link, LinkGrant, LinkReceiver, Move } from '../link.js';
-import type { LinkOptions } from '../transport.js';
+import { type LinkOptions, XioError } from '../transport.js';
 import { Arrivals } from './arrivals.js';
 import { BodyMemory } from './body-memory.js';
 import {

@@ -12,9 +12,15 @@ import { runtime } from '../../../../api/runtime/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import { Engine } from '../../../core/index.js';
 import type { XioStatusName } from '../../wire/index.js';
-import { XioError } from '../error.js';
 import type { Link } from '../link.js';
-import type { LinkListener, LinkOptions, LinkPlace, LinkTarget, Transport } from '../transport.js';
+import {
+  type LinkListener,
+  type LinkOptions,
+  type LinkPlace,
+  type LinkTarget,
+  type Transport,
+  XioError,
+} from '../transport.js';
 import { decodeHello, encodeHello, helloOf, type Hello } from './hello.js';
 import { RdmaLink } from './rdma-link.js';
 

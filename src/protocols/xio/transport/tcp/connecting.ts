@@ -1,10 +1,36 @@
 import { connect as connectSocket, type Socket } from 'node:net';
-import { type Link, type LinkTarget, XioError } from '../index.js';
+import { type Clock, type Link, type LinkOptions, type LinkTarget, XioError } from '../index.js';
 import type { XioStatusName } from '../../wire/index.js';
-import { requireHost, requireInRange, requireLinkOptions } from './checks.js';
-import { realClock } from './clock.js';
 import { Greeting } from './greeting.js';
 import { SocketStream } from './socket-stream.js';
+import { invalid, refuse, show, VerbsError } from '../../../../api/verbs/index.js';
+import { MAX_ALONG_BYTES, MAX_BODY_BYTES } from './wire.js';
+import { runtime } from '../../../../api/runtime/index.js';
+
+/** Real time. */
+export const realClock: Clock = {
+  nowUs: () => performance.now() * 1000,
+  timer: (delayMs, action) => runtime().timer(delayMs, action),
+  chore: (delayMs, action) => runtime().chore(delayMs, action),
+};
+
+/** @throws VerbsError EINVAL */
+export function requireInRange(call: string, what: string, value: unknown, least: number, most: number): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
+  throw new VerbsError(call, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
+}
+
+/** @throws VerbsError EINVAL for what is no name or address */
+export function requireHost(call: string, what: string, value: unknown): void {
+  if (typeof value === 'string' && value !== '') return;
+  refuse(call, invalid(`${what} is ${show(value)}`, 'It is a name or an address'));
+}
+
+/** @throws VerbsError EINVAL */
+export function requireLinkOptions(call: string, { inlineBytes, maxBodyBytes }: LinkOptions): void {
+  requireInRange(call, 'inlineBytes', inlineBytes, 0, MAX_ALONG_BYTES);
+  requireInRange(call, 'maxBodyBytes', maxBodyBytes, 0, MAX_BODY_BYTES);
+}
 
 const CALL = 'connect';
 const MAX_PORT = 65_535;

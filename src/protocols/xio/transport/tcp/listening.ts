@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import type { FullAddress } from '../../../../api/rdmacm/index.js';
 import { type Link, type LinkListener, type LinkPlace, XioError } from '../index.js';
-import { requireHost, requireInRange, requireLinkOptions } from './checks.js';
-import { realClock } from './clock.js';
+import { realClock, requireHost, requireInRange, requireLinkOptions } from './connecting.js';
 import { type HalfOpenLimits, HalfOpen } from './half-open.js';
 import { SocketStream } from './socket-stream.js';
 

@@ -1,8 +1,32 @@
 import { type Body, lengthOf, piecesOf, putBody } from '../../wire/index.js';
 import type { Held } from '../index.js';
 import type { ByteStream } from './byte-stream.js';
-import { giveSlab, type Slab, SLAB_BYTES, takeSlab } from './slabs.js';
 import { type FrameKind, MAX_ALONG_BYTES, PREFIX_BYTES, writePrefix } from './wire.js';
+
+/** Memory that frames are put together in before they are written. */
+interface Slab {
+  readonly bytes: Uint8Array;
+  /** How much of it is filled. */
+  filledBytes: number;
+}
+
+/** Longer than the longest frame whose body goes along. */
+const SLAB_BYTES = 65_536;
+/** As many are kept while nobody uses them. */
+const MAX_SPARE = 16;
+
+const spare: Slab[] = [];
+
+/** An empty slab. Links that have nothing to send have none. */
+function takeSlab(): Slab {
+  return spare.pop() ?? { bytes: new Uint8Array(SLAB_BYTES), filledBytes: 0 };
+}
+
+/** Nobody reads it any more. */
+function giveSlab(slab: Slab): void {
+  slab.filledBytes = 0;
+  if (spare.length < MAX_SPARE) spare.push(slab);
+}
 
 const NOTHING = new Uint8Array(0);
 

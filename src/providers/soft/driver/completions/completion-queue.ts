@@ -30,9 +30,8 @@ import {
   unreadCount,
   unreadWrId,
 } from '../../../../api/provider/index.js';
-import type { NotifyingCq, OpenDevice } from '../context-base.js';
+import { type NotifyingCq, type OpenDevice, refusalOf } from '../context-base.js';
 import { CQ_MODERATION } from '../device-facts.js';
-import { refusalOf } from '../refusal.js';
 import { SoftCompChannel } from './completion-channel.js';
 import { CompletionRing } from './completion-ring.js';
 

@@ -23,7 +23,7 @@ import type { MemoryRef } from '../../../../device/adapter/index.js';
 import type { OpenDevice } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
 import { domainOf, type OwnPd } from '../domains/pd-base.js';
-import { Hold } from './hold.js';
+import { Hold } from './memory-region.js';
 
 const NO_BYTES = new Uint8Array(0);
 const REREG = 'ibv_rereg_mr';

@@ -17,8 +17,33 @@ import type { LocatedMemory } from '../../adapter-host.js';
 import type { KnownMr, OpenDevice } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
 import { domainOf, type OwnPd } from '../domains/pd-base.js';
-import { Hold } from './hold.js';
 import { bytesOf } from './program-memory.js';
+
+/** One object's use of another, where that can change during its life: a region can move to another domain. */
+export class Hold extends Resource {
+  /**
+   * @param used what cannot be ended meanwhile
+   * @param name how errors name the one who holds it
+   */
+  constructor(
+    used: Resource,
+    private readonly name: () => string,
+  ) {
+    super('', [used]);
+  }
+
+  letGo(): void {
+    if (!this.destroyed) this.end();
+  }
+
+  protected get label(): string {
+    return this.name();
+  }
+
+  protected release(): void {
+    // No device knows of it.
+  }
+}
 
 function gone(label: string): Problem {
   return {

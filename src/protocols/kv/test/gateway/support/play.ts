@@ -1,7 +1,7 @@
 import type { GatewayStore } from '../../../gateway/index.js';
 import { ClientMemory } from '../../../gateway/client-memory.js';
 import { ReplyWriter } from '../../../gateway/resp/reply-writer.js';
-import { ScanCursors } from '../../../gateway/scan-cursors.js';
+import { ScanCursors } from '../../../gateway/commands/command.js';
 import { Session, type SessionLimits } from '../../../gateway/session.js';
 
 export const LIMITS: SessionLimits = {
