@@ -6,7 +6,7 @@ import { Chromium, type Page, withoutChromium } from './support/chromium.js';
 import { PageServer } from './support/server.js';
 
 const PATIENCE_MS = 300_000;
-const [, html = ''] = /^```html\n([^]*?)^```$/m.exec(readFileSync(`${ROOT}README.md`, 'utf8')) ?? [];
+const [, html = ''] = /^```html\n([^]*?)^```$/m.exec(readFileSync(`${ROOT}docs/guide/browser.md`, 'utf8')) ?? [];
 
 /** What the page shows, once it shows something or has failed. */
 async function shownIn(page: Page): Promise<string> {
@@ -17,7 +17,7 @@ async function shownIn(page: Page): Promise<string> {
   return text;
 }
 
-describe("README's page", () => {
+describe('the page of docs/guide/browser.md', () => {
   it('names the files that bundlers find', () => {
     const [, map = ''] = /<script type="importmap">([^]*?)<\/script>/.exec(html) ?? [];
     const expected = ['verbena', 'verbena/sim'].map((name) => [name, `/node_modules/verbena/${inBrowser(name) ?? ''}`]);

@@ -14,7 +14,7 @@ function node(folder: string, args: readonly string[]): { status: number | null;
   return { status, stdout, stderr };
 }
 
-const PROGRAMS = new Page('README.md').programs;
+const PROGRAMS = new Page('docs/guide/start.md').programs;
 
 /** A file of the project. */
 function written(folder: string, name: string, source: string): string {
@@ -24,7 +24,7 @@ function written(folder: string, name: string, source: string): string {
 }
 
 for (const [index, source] of PROGRAMS.entries())
-  test(`README's program ${index + 1} runs in a project that has the package`, () => {
+  test(`program ${index + 1} of docs/guide/start.md runs in a project that has the package`, () => {
     const { folder } = installed();
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },

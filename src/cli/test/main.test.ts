@@ -38,9 +38,9 @@ test('--help lists every subcommand', async () => {
   for (const name of SUBCOMMANDS) assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
 });
 
-test('--help lists every setting that README has', async () => {
+test('--help lists every setting that docs/settings.md has', async () => {
   const { stdout } = await run(['--help']);
-  const settings = readFileSync(`${ROOT}README.md`, 'utf8').match(/^\| `VERBENA_\w+`/gm) ?? [];
+  const settings = readFileSync(`${ROOT}docs/settings.md`, 'utf8').match(/^\| `VERBENA_\w+`/gm) ?? [];
   assert.ok(settings.length > 9);
   for (const row of settings) assert.match(stdout, new RegExp(`^  ${row.slice(3, -1)} +\\S`, 'm'));
 });

@@ -5,18 +5,21 @@ import { test } from 'node:test';
 import * as face from '../../entry/index.js';
 import { Page, ROOT } from '../../../test/support/page.js';
 
-const page = new Page('README.md');
+for (const path of ['README.md', 'docs/guide/start.md']) {
+  const page = new Page(path);
+  for (const index of page.programs.keys())
+    test(`program ${index + 1} of ${path} runs as it stands`, () => {
+      assert.deepEqual(page.run(index), { stdout: 'hello\n', stderr: '' });
+    });
 
-for (const index of page.programs.keys())
-  test(`README's program ${index + 1} runs as it stands`, () => {
-    assert.deepEqual(page.run(index), { stdout: 'hello\n', stderr: '' });
+  test(`programs of ${path} have right types, by the strictest rules`, () => {
+    assert.ok(page.programs.length > 0);
+    assert.deepEqual(page.typeProblems(), []);
   });
+}
 
-test("README's programs have right types, by the strictest rules", () => {
-  assert.deepEqual(page.typeProblems(), []);
-});
-
-test('README has every setting that the code reads', () => {
+test('docs/settings.md has every setting that the code reads', () => {
+  const page = new Page('docs/settings.md');
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
   const settings = files
     .filter((file) => file.endsWith('.ts') && !file.includes('/test/'))
@@ -41,7 +44,9 @@ test('what docs/api.md names as a value or a helper is exported', () => {
 });
 
 /** What `npm run docs` writes has a folder of its own. */
-const PAGES = readdirSync(join(ROOT, 'docs')).filter((name) => /\.\w+$/.test(name));
+const PAGES = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
+  (name) => /\.\w+$/.test(name) && !name.startsWith('api/'),
+);
 
 /** Flags of others' programs that the documents name. */
 const FOREIGN = [

@@ -22,11 +22,11 @@ import { ROOT } from '../../../cli/test/tool.js';
 
 const SERVER = { host: 'server', port: 7174 } as const;
 
-/** The server that README shows: all of its first program that comes before the client. */
+/** The server that docs/guide/start.md shows: all of its first program that comes before the client. */
 function readmeServer(log: (line: string) => void): Listener {
-  const [program] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [''];
+  const [program] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, 'docs', 'guide', 'start.md'), 'utf8')) ?? [''];
   const server = /^async function .*?(?=^await using connection = await connect)/ms.exec(program);
-  assert.ok(server, 'README has a server and then a client');
+  assert.ok(server, 'the page has a server and then a client');
   const { outputText } = ts.transpileModule(server[0], { compilerOptions: { target: ts.ScriptTarget.ES2023 } });
   const names = Object.keys(verbena);
   // What it returns is the program's listener.
@@ -92,7 +92,7 @@ const attacks: Readonly<Record<string, (host: SimHost, at: FullAddress, sim: Sim
   },
 };
 
-describe("README's server", () => {
+describe('the server of docs/guide/start.md', () => {
   for (const [what, attack] of Object.entries(attacks))
     it(`survives a client that ${what}, and serves others meanwhile`, () =>
       simulate(async (sim) => {
