@@ -8,32 +8,56 @@ import { fileURLToPath } from 'node:url';
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Entries that use little of what their imports import: the rest is left out, so that Node need not read it. */
-const SMALL = new Set(['run/launcher/program-worker']);
-
 /** The tools that `bin/verbena` starts. Each subcommand stays a separate file, loaded on demand. */
 const TOOLS = 'tools';
-/** Workers and child processes. The source finds them by their path in the compiler's output, so the bundle replaces that file. */
-const IN_PLACE = ['node/hosting/threads/thread-worker', 'cli/transfer/receiver-process', 'run/launcher/program-worker'];
+/**
+ * Workers and child processes: a program starts the file of that name beside its own. In the compiler's output, which tests run,
+ * the bundle replaces the compiled file.
+ */
+const BESIDE = {
+  'thread-worker': 'node/hosting/threads/thread-worker',
+  'receiver-process': 'cli/transfer/receiver-process',
+  'lab-process': 'cli/lab/lab-process',
+};
+/** It uses little of what its imports import. The rest is left out, so that Node need not read it. */
+const PROGRAM_WORKER = { 'program-worker': 'run/launcher/program-worker' };
 
 /** Packages and Node's own modules are not bundled. */
 export const isExternal = (id) => !/^[./]|^[A-Z]:/.test(id);
 
 /**
- * Keeps `import.meta.url` pointing to where a module was before it was bundled.
+ * Keeps `import.meta.url` pointing to where a module was before it was bundled, except where it finds one of the files beside the
+ * bundle.
  * @param {string} folder where all files of the bundle lie
- * @param {string} here the expression for the URL of the bundled file
+ * @param {object} options
+ * @param {string} [options.here] the expression for the URL of the bundled file
+ * @param {readonly string[]} [options.beside] names of files that lie in the same folder
+ * @param {string} [options.ending] how their names end there
  */
-export const moduleUrls = (folder, here = 'import.meta.url') => ({
+export const moduleUrls = (folder, { here = 'import.meta.url', beside = [], ending = '.js' } = {}) => ({
   name: 'module-urls',
   transform: {
     filter: { code: 'import.meta.url' },
     handler(code, id) {
       const from = relative(folder, id).replaceAll('\\', '/');
-      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(from)}, ${here}).href`);
+      const HERE = '__BUNDLE_URL__';
+      const found = beside.reduce(
+        (text, name) =>
+          text.replaceAll(`new URL('./${name}.js', import.meta.url)`, `new URL('./${name}${ending}', ${HERE})`),
+        code,
+      );
+      return found
+        .replaceAll('import.meta.url', `new URL(${JSON.stringify(from)}, ${HERE}).href`)
+        .replaceAll(HERE, here);
     },
   },
 });
+
+/** Without comments, whitespace and long local names; names that a stack shows stay. */
+export const SMALL_OUTPUT = {
+  comments: false,
+  minify: { mangle: { toplevel: false, keepNames: true }, compress: true, codegen: { removeWhitespace: true } },
+};
 
 /** Reads an entry from its source, since the bundle overwrites the compiler's output of that entry. */
 const entryFromSource = (file, entry) => ({
@@ -41,29 +65,33 @@ const entryFromSource = (file, entry) => ({
   load: (id) => (id === file ? { code: readFileSync(join(src, `${entry}.ts`), 'utf8'), moduleType: 'ts' } : null),
 });
 
+const outputOf = (entry) => join(dist, 'src', `${entry}.js`);
+
 /** Writes the bundles from the compiler's output. */
 export async function bundle() {
   // Imported here, since the caller of this module installs the package first.
   const { rolldown } = await import('rolldown');
-  const write = async (entry, folder, plugins) => {
-    const made = await rolldown({
-      input: join(dist, 'src', `${entry}.js`),
-      external: isExternal,
-      plugins: [moduleUrls(folder), ...plugins],
-      treeshake: SMALL.has(entry),
-      logLevel: 'silent',
-    });
-    await made.write({ dir: folder, format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+  const write = async (entries, folder, { plugins = [], treeshake = false, output = {} } = {}) => {
+    const input = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, outputOf(entry)]));
+    const made = await rolldown({ input, external: isExternal, plugins, treeshake, logLevel: 'silent' });
+    const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' };
+    await made.write({ dir: folder, format: 'es', ...names, ...output });
     await made.close();
   };
   // Beside the last build, which stays in use until this one is whole.
   const [folder, fresh] = [join(dist, TOOLS), join(dist, `${TOOLS}-new`)];
   rmSync(fresh, { recursive: true, force: true });
-  await write('cli/main', fresh, []);
+  const plugins = [moduleUrls(fresh, { beside: Object.keys({ ...BESIDE, ...PROGRAM_WORKER }) })];
+  await write({ main: 'cli/main', ...BESIDE }, fresh, { plugins, output: SMALL_OUTPUT });
+  await write(PROGRAM_WORKER, fresh, { plugins, treeshake: true, output: SMALL_OUTPUT });
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
-  for (const entry of IN_PLACE) {
-    const file = join(dist, 'src', `${entry}.js`);
-    await write(entry, dirname(file), [entryFromSource(file, entry)]);
+  for (const [name, entry] of Object.entries({ ...BESIDE, ...PROGRAM_WORKER })) {
+    const file = outputOf(entry);
+    const place = dirname(file);
+    await write({ [name]: entry }, place, {
+      plugins: [moduleUrls(place), entryFromSource(file, entry)],
+      treeshake: name in PROGRAM_WORKER,
+    });
   }
 }

@@ -4,14 +4,15 @@
 //   index.js, sim.js, ...     ES modules that only name what the CommonJS files beside them export
 //   index.cjs, sim.cjs, ...   the program, in CommonJS, with what they share in a file that both load
 //   browser/                  the same for pages: ES modules, without what is Node's
-//   types/                    declarations, as far as the faces reach; *.d.cts names them for CommonJS
+//   thread-worker.cjs         the NIC's thread, which shares their files
+//   types/                    declarations; *.d.cts names them for CommonJS, browser/ has those of pages
 //
 // So there is one instance of everything, however a program is loaded: `instanceof` and the devices that are open are the
 // same for `import` and `require`.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { at } from './build-state.mjs';
-import { isExternal, moduleUrls } from './bundle.mjs';
+import { isExternal, moduleUrls, SMALL_OUTPUT } from './bundle.mjs';
 
 /** By the name that comes after `verbena/`, the module below src, and the one for pages where there is one. */
 const FACES = {
@@ -36,6 +37,18 @@ const entries = (kind) =>
       .map(([name, face]) => [name, join(SRC, `${face[kind]}.js`)]),
   );
 
+/** The file that runs the NIC's thread. */
+const WORKER = 'thread-worker';
+
+/** Reads it from its source, since a bundle has replaced the compiler's output of that file. */
+const workerFromSource = {
+  name: 'worker',
+  load: (id) =>
+    id.endsWith(`${WORKER}.js`)
+      ? { code: readFileSync(id.replace(SRC, at('src')).replace(/\.js$/, '.ts'), 'utf8'), moduleType: 'ts' }
+      : null,
+};
+
 /** The URL of a CommonJS file. */
 const HERE = "require('node:url').pathToFileURL(__filename)";
 
@@ -49,8 +62,9 @@ async function writeModules(rolldown, input, output, plugins) {
 async function writePrograms(rolldown) {
   const files = await writeModules(
     rolldown,
-    entries('node'),
+    { ...entries('node'), [WORKER]: join(SRC, 'node', 'hosting', 'threads', `${WORKER}.js`) },
     {
+      ...SMALL_OUTPUT,
       dir: PACKAGE,
       format: 'cjs',
       exports: 'named',
@@ -59,13 +73,13 @@ async function writePrograms(rolldown) {
       // An entry point only names its exports; getters would cost time and serve nobody.
       externalLiveBindings: false,
     },
-    [moduleUrls(PACKAGE, HERE)],
+    [moduleUrls(PACKAGE, { here: HERE, beside: [WORKER], ending: '.cjs' }), workerFromSource],
   );
   for (const { isEntry, name, exports } of files) {
-    if (!isEntry) continue;
+    if (!isEntry || name === WORKER) continue;
     writeFileSync(join(PACKAGE, `${name}.js`), `export { ${exports.join(', ')} } from './${name}.cjs';\n`);
   }
-  const browser = { dir: join(PACKAGE, 'browser'), format: 'es', chunkFileNames: 'shared-[hash].js' };
+  const browser = { ...SMALL_OUTPUT, dir: join(PACKAGE, 'browser'), format: 'es', chunkFileNames: 'shared-[hash].js' };
   await writeModules(rolldown, entries('browser'), browser, []);
 }
 
@@ -75,28 +89,27 @@ const readable = (text) =>
     .replace(/\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array|DataView)<Array[^<>]*>/g, '$1')
     .replace(/\b(Async(?:Iterable|Iterator|IterableIterator))<([^<>,]+), [^<>]+>/g, '$1<$2>')
     // What is imported for its effect alone declares nothing.
-    .replace(/^import '[^']+';\n/gm, '')
+    .replace(/^import ['"][^'"]+['"];\n/gm, '')
     .replace(/^\/\/# sourceMappingURL=.*\n?/gm, '');
 
 /** `using` and what it asks for, which no target before ESNext brings along. */
 const NEEDED = '/// <reference lib="esnext.disposable" />\n';
 
-function writeDeclarations(ts) {
-  const done = new Set();
-  const copy = (path) => {
-    if (done.has(path)) return;
-    done.add(path);
-    const text = readable(readFileSync(path, 'utf8'));
-    const place = join(PACKAGE, 'types', relative(SRC, path));
-    mkdirSync(dirname(place), { recursive: true });
-    writeFileSync(place, text);
-    for (const { fileName } of ts.preProcessFile(text, true, true).importedFiles)
-      if (fileName.startsWith('.')) copy(join(dirname(path), fileName.replace(/\.js$/, '.d.ts')));
-  };
-  for (const path of Object.values(FACES).flatMap(({ node, browser = node }) => [node, browser])) {
-    copy(join(SRC, `${path}.d.ts`));
-    const place = join(PACKAGE, 'types', `${path}.d.ts`);
-    writeFileSync(place, NEEDED + readFileSync(place, 'utf8'));
+async function writeDeclarations(rolldown) {
+  const { dts } = await import('rolldown-plugin-dts');
+  const input = {};
+  for (const [name, { node, browser }] of Object.entries(FACES)) {
+    input[name] = join(SRC, `${node}.d.ts`);
+    if (browser !== undefined) input[`browser/${name}`] = join(SRC, `${browser}.d.ts`);
+  }
+  const plugins = [dts({ dtsInput: true, tsconfig: false })];
+  const made = await rolldown({ input, external: isExternal, plugins, logLevel: 'silent' });
+  const dir = join(PACKAGE, 'types');
+  const { output } = await made.write({ dir, format: 'es', chunkFileNames: 'shared-[hash].d.ts' });
+  await made.close();
+  for (const { fileName, isEntry } of output) {
+    const place = join(dir, fileName);
+    writeFileSync(place, (isEntry ? NEEDED : '') + readable(readFileSync(place, 'utf8')));
   }
 }
 
@@ -110,7 +123,7 @@ function aliased({ declarations = [] }, name) {
 
 /** For whoever says `require`: the same types and the same values, by their names, so that both worlds agree on them. */
 function writeCommonJsDeclarations(ts) {
-  const files = Object.values(FACES).map(({ node }) => join(PACKAGE, 'types', `${node}.d.ts`));
+  const files = Object.keys(FACES).map((name) => join(PACKAGE, 'types', `${name}.d.ts`));
   const options = {
     noLib: true,
     types: [],
@@ -146,6 +159,6 @@ export async function writeFaces() {
   const { default: ts } = await import('typescript');
   rmSync(PACKAGE, { recursive: true, force: true });
   await writePrograms(rolldown);
-  writeDeclarations(ts);
+  await writeDeclarations(rolldown);
   writeCommonJsDeclarations(ts);
 }

@@ -116,16 +116,16 @@ export interface ProvidedCompChannel extends CompChannel {
   [followEvents](follower: EventFollower<Cq>): ChannelFollowing;
 }
 
-/** A completion queue as its provider makes it. */
+/** A completion queue as its provider makes it. Properties, not methods: the bundler of declarations loses names of computed methods. */
 export interface ProvidedCq extends Cq {
   /** Entries that no poll has given back. Reading it takes none of them, and no virtual time passes. */
   readonly [unreadCount]: number;
   /** `wrIdNumber` of one of those entries. @param index from 0, the oldest, up to {@link unreadCount} - 1 */
-  [unreadWrId](index: number): number;
+  readonly [unreadWrId]: (index: number) => number;
   /** As `poll(1)`, for a caller that then awaits an event: a poll that finds nothing lets no virtual time pass. */
-  [pollAwaited](): WorkCompletion | undefined;
+  readonly [pollAwaited]: () => WorkCompletion | undefined;
   /** As `startPoll`, for such a caller. */
-  [startPollAwaited](): boolean;
+  readonly [startPollAwaited]: () => boolean;
 }
 
 function isProvided(context: object): context is ProvidedContext {

@@ -31,6 +31,7 @@ const entries = readdirSync(join(ROOT, 'src', 'entry')).filter((name) => name.en
 // The entries of bundles, and the package's entry points.
 for (const path of [
   'node/hosting/threads/thread-worker',
+  'cli/lab/lab-process',
   'cli/transfer/receiver-process',
   'run/launcher/program-worker',
   ...entries.map((name) => `entry/${name.slice(0, -'.ts'.length)}`),
