@@ -199,6 +199,7 @@ export class SimHost {
       addresses: () => [],
       sourceToward: () => undefined,
       lookup: (call, name, family) => this.#lookup(call, name, family),
+      secretWord: this.#parts.cluster.simulation.secretWord,
       whenUp: (action) => {
         if (this.#life !== life) return;
         if (this.#state === 'paused') this.#postponed.push(action);

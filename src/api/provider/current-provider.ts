@@ -7,7 +7,7 @@ import {
   refuse,
   VerbsError,
 } from '../verbs/index.js';
-import { datagramPort, lookupName, providedContext, type Provider, startTimer } from './provider.js';
+import { datagramPort, lookupName, providedContext, type Provider, seededWord, startTimer } from './provider.js';
 import { type DatagramPort, type DatagramPortOptions, runtime } from '../runtime/index.js';
 import { Errno, type ErrnoName } from '../../device/ibta/index.js';
 
@@ -32,6 +32,24 @@ export function openDatagramPort(call: string, context: Context, options: Datagr
     const message = `UDP port ${options.port} of ${options.host}: ${reason}`;
     throw new VerbsError(call, { errno: isErrno(code) ? code : 'EIO', message, advice: '' }, { cause: error });
   }
+}
+
+/**
+ * 32 random bits that nobody can guess. In a simulation they come from its seed, so that a run can be repeated.
+ *
+ * @param context a device of the host that needs them; default: the simulated host that the program runs on, if any
+ */
+export function secretWord(context?: Context): number {
+  const ofSimulation =
+    context === undefined ? currentProvider().secretWord : providedContext(context, 'ibv_open_device')[seededWord];
+  return ofSimulation?.() ?? crypto.getRandomValues(new Uint32Array(1))[0];
+}
+
+/** So many bytes that nobody can guess, as {@link secretWord}. */
+export function secretBytes(count: number, context?: Context): Uint8Array {
+  const words = new Uint32Array(Math.ceil(count / Uint32Array.BYTES_PER_ELEMENT));
+  for (let i = 0; i < words.length; i += 1) words[i] = secretWord(context);
+  return new Uint8Array(words.buffer, 0, count);
 }
 
 /**

@@ -39,6 +39,8 @@ export interface Provider {
    * @throws (the promise rejects) VerbsError ENOENT when nobody knows the name, EAGAIN when nobody answers who may know it
    */
   lookup(call: string, name: string, family: 4 | 6 | undefined): Promise<readonly string[]>;
+  /** 32 random bits from the seed of a simulation; absent on a machine. */
+  readonly secretWord?: (() => number) | undefined;
 }
 
 export type CmVerb = keyof CmCommandTable;
@@ -82,6 +84,7 @@ export const unreadWrId: unique symbol = Symbol('verbena.unreadWrId');
 export const pollAwaited: unique symbol = Symbol('verbena.pollAwaited');
 export const startPollAwaited: unique symbol = Symbol('verbena.startPollAwaited');
 export const lookupName: unique symbol = Symbol('verbena.lookupName');
+export const seededWord: unique symbol = Symbol('verbena.seededWord');
 
 /** A device as its provider makes it, beside the verbs. */
 export interface ProvidedContext extends Context {
@@ -100,6 +103,8 @@ export interface ProvidedContext extends Context {
   [datagramPort](call: string, options: DatagramPortOptions): DatagramPort | undefined;
   /** As {@link Provider.lookup}, on the host that the device is in; undefined where that is the machine. */
   readonly [lookupName]: Provider['lookup'] | undefined;
+  /** 32 random bits from the seed of the simulation that the device is in; undefined where that is the machine. */
+  readonly [seededWord]: (() => number) | undefined;
   /** Whether the NIC is in a thread of its own. */
   readonly [hasOwnThread]: boolean;
 }

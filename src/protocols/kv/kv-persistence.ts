@@ -1,5 +1,6 @@
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
-import { type KvStore, newPartition, secretRandom } from './kv-store.js';
+import { type KvStore, newPartition } from './kv-store.js';
+import { secretWord } from '../../api/provider/index.js';
 import { checkPolicy, persist, type PersistenceStatistics, type SyncPolicy } from './persistence/index.js';
 import { Partition } from './store/index.js';
 
@@ -44,7 +45,7 @@ const LEAST_LOG_BYTES = 16 << 20;
 export async function openPersistence(options: KvPersistenceOptions): Promise<KvPersistence> {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { directory, sync = 'always', repair = false } = options;
-  const { store = newPartition(CALL, {}, secretRandom) } = options;
+  const { store = newPartition(CALL, {}, () => secretWord()) } = options;
   if (typeof directory !== 'string' || directory === '')
     throw new VerbsError(CALL, invalid(`directory is ${show(directory)}`, 'It is the path of a folder'));
   if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is none', 'Make it by createStore'));
@@ -54,5 +55,11 @@ export async function openPersistence(options: KvPersistenceOptions): Promise<Kv
     throw new VerbsError(CALL, invalid(`repair is ${show(repair)}`, 'It is true or false'));
   checkPolicy(sync);
   const wallMs = (): number => Date.now();
-  return persist(store, directory, { sync, repair, wallMs, random: secretRandom, leastLogBytes: LEAST_LOG_BYTES });
+  return persist(store, directory, {
+    sync,
+    repair,
+    wallMs,
+    random: () => secretWord(),
+    leastLogBytes: LEAST_LOG_BYTES,
+  });
 }

@@ -1,11 +1,6 @@
-import { alloc } from '../../api/provider/index.js';
+import { alloc, secretWord } from '../../api/provider/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import { Partition, type PartitionOptions } from './store/index.js';
-
-/** 32 bits that nobody can guess. */
-export function secretRandom(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
-}
 
 /** What a store does when it is full. `cache`: the oldest entries go. `store`: what is new is refused with ENOSPC, and nothing is lost. */
 export type KvMode = 'cache' | 'store';
@@ -63,7 +58,7 @@ const MAX_MEMORY_BYTES = 2 ** 31;
  * @throws VerbsError EINVAL for wrong arguments, ENOMEM when there is not so much memory
  */
 export function createStore(options: KvStoreOptions = {}): KvStore {
-  return newPartition('createStore', options, secretRandom);
+  return newPartition('createStore', options, () => secretWord());
 }
 
 /** @throws VerbsError as {@link createStore} */

@@ -63,6 +63,9 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /** As `Provider.lookup`, where the adapter's host has names of its own. @throws (the promise rejects) VerbsError ENOENT */
   readonly lookup?: ((call: string, name: string, family: 4 | 6 | undefined) => Promise<readonly string[]>) | undefined;
 
+  /** 32 random bits from the seed of a simulation; absent elsewhere. */
+  readonly seededWord?: (() => number) | undefined;
+
   /** µs on the clock that timeouts are counted by. */
   nowUs(): number;
 

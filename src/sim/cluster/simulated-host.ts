@@ -96,6 +96,10 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
     // Time passes when those who wait in the event loop have had their turn.
   }
 
+  get seededWord(): () => number {
+    return this.#simulation.secretWord;
+  }
+
   get lookup(): AdapterHost['lookup'] {
     return this.nic.home?.lookup;
   }

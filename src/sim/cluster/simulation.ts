@@ -8,6 +8,7 @@ import { SyntheticAddresses } from '../../providers/soft/index.js';
 const STEPS_PER_ROUND = 64;
 /** Keys and QP numbers are drawn from a sequence of their own, so that they do not change with the network's luck. */
 const KEY_SEED = 0x5eed;
+const SECRET_SEED = 0x5ec4e7;
 
 /**
  * Rounds of the event loop in which nothing happens before a program's patience is at its end: it may have gone through the
@@ -57,6 +58,8 @@ export interface SimulationObserver {
 export class Simulation {
   readonly addresses = new SyntheticAddresses();
   readonly random: () => number;
+  /** What programs of the hosts take for secrets. */
+  readonly secretWord: () => number;
 
   /** Hosts that are there, paused ones included. */
   #hosts: readonly MovedHost[] = [];
@@ -85,6 +88,7 @@ export class Simulation {
     seed: number,
   ) {
     this.random = new SeededRandom(seed ^ KEY_SEED).u32;
+    this.secretWord = new SeededRandom(seed ^ SECRET_SEED).u32;
   }
 
   get nowUs(): number {

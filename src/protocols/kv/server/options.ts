@@ -1,6 +1,7 @@
 import type { ListenOptions } from '../../../api/rdmacm/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import { type KvStore, newPartition, secretRandom } from '../kv-store.js';
+import { type KvStore, newPartition } from '../kv-store.js';
+import { secretWord } from '../../../api/provider/index.js';
 import type { KvPersistence } from '../kv-persistence.js';
 import { Persistence } from '../persistence/index.js';
 import { Partition } from '../store/index.js';
@@ -70,7 +71,8 @@ export interface KvServerSettings {
 export function settingsOf(options: KvServeOptions): KvServerSettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { store: given, persistence, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
-  const { maxSilenceMs = SILENCE_MS, random = secretRandom, oneSided = false, ...where } = rest;
+  const { maxSilenceMs = SILENCE_MS, random: givenRandom, oneSided = false, ...where } = rest;
+  const random = givenRandom ?? ((): number => secretWord(where.context));
   if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
   requireInRange('maxClients', maxClients, 1, 2 ** 20);
   requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);

@@ -1,3 +1,5 @@
+import { secretWord } from '../../../api/provider/index.js';
+import type { Context } from '../../../api/verbs/index.js';
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
 import { type ConnectionRequest, listen, type Listener } from '../../../api/rdmacm/index.js';
 import { Callbacks, whenAborted } from '../../../api/runtime/index.js';
@@ -26,17 +28,10 @@ import type { Connected, Connector } from './connectors.js';
 import { connectError, isCrossed, meetingError } from './failures.js';
 import { type Acceptance, type Neighbour, Neighbours } from './neighbours.js';
 
-const UUID_WORDS = 1;
-
-/** 64 bits that nobody can guess. */
-function secretUuid(): bigint {
-  return crypto.getRandomValues(new BigUint64Array(UUID_WORDS))[0];
-}
-
 /** 1 to 2^32 - 1, which nobody can guess. */
-function secretCall(): number {
+function secretCall(context: Context): number {
   for (;;) {
-    const [call] = crypto.getRandomValues(new Uint32Array(1));
+    const call = secretWord(context) >>> 0;
     if (call !== 0) return call;
   }
 }
@@ -70,7 +65,7 @@ type Call = AddressCall<UcpEndpoint>;
 
 /** How the endpoints of a worker come to lead to others: by the address of a socket, and by that of a worker. */
 export class Wireup {
-  readonly #uuid = secretUuid();
+  readonly #uuid: bigint;
   readonly #listeners = new Set<Listener>();
   readonly #calls = new Set<Call>();
   readonly #neighbours: Neighbours<Call, UcpEndpoint>;
@@ -81,6 +76,8 @@ export class Wireup {
   #isClosed = false;
 
   constructor(private readonly parts: WireupParts) {
+    const { context } = parts.engine;
+    this.#uuid = (BigInt(secretWord(context) >>> 0) << 32n) | BigInt(secretWord(context) >>> 0);
     // Nobody can cross with this end before it has a host at which it is asked for.
     this.#own = { uuid: this.#uuid, host: '' };
     this.#neighbours = new Neighbours(() => this.#own, parts.unclaimedEndpoints);
@@ -169,7 +166,7 @@ export class Wireup {
   }
 
   #ask({ uuid, host, port }: WorkerAddress, { signal, timeoutMs = CONNECT_MS }: WaitOptions): Promise<UcpEndpoint> {
-    const call: Call = new AddressCall(secretCall(), { uuid, host }, port, () => {
+    const call: Call = new AddressCall(secretCall(this.parts.engine.context), { uuid, host }, port, () => {
       this.#calls.delete(call);
       this.#neighbours.end(call);
     });

@@ -11,7 +11,7 @@ import {
   XioStatus,
 } from '../wire/index.js';
 import type { Settings } from '../options.js';
-import { secretBytes } from '../random.js';
+import { secretBytes } from '../../../api/provider/index.js';
 import { XioRejectedError } from '../rejected-error.js';
 import { Lane } from '../session/lane.js';
 import type { Outgoing } from '../session/outgoing.js';

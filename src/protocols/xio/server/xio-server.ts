@@ -6,7 +6,7 @@ import { type LinkListener, transportOf } from '../transport/index.js';
 import { Action, EPOCH_BYTES, type SetupAnswer, type SetupRequest, XioStatus } from '../wire/index.js';
 import type { XioListenOptions, XioServer, XioSession } from '../api.js';
 import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
-import { secretBytes } from '../random.js';
+import { secretBytes } from '../../../api/provider/index.js';
 import type { Lane } from '../session/lane.js';
 import { urlOf } from '../url.js';
 import { type Greeted, Greeter } from './greeter.js';

@@ -32,7 +32,7 @@ import {
   XioStatus,
 } from '../wire/index.js';
 import type { XioShare, XioShareOptions } from '../api.js';
-import { secretBytes } from '../random.js';
+import { secretBytes } from '../../../api/provider/index.js';
 import { DirectCall, type DirectFields } from './direct-call.js';
 import type { Arrived, Lane } from './lane.js';
 import { Outgoing, type Sender } from './outgoing.js';

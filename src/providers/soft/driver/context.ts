@@ -17,6 +17,7 @@ import {
   type Provider,
   startChore,
   lookupName,
+  seededWord,
   startTimer,
   startTurn,
 } from '../../../api/provider/index.js';
@@ -109,6 +110,10 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 
   [startChore](delayMs: number, action: () => void): (() => void) | undefined {
     return this.adapter.chore?.(delayMs * 1000, action);
+  }
+
+  get [seededWord](): (() => number) | undefined {
+    return this.adapter.seededWord;
   }
 
   [startTurn](action: () => void): void {

@@ -1,10 +1,6 @@
-import { invalid, refuse, show } from '../../../../api/verbs/index.js';
+import { secretWord } from '../../../../api/provider/index.js';
+import { type Context, invalid, refuse, show } from '../../../../api/verbs/index.js';
 import { MAX_WINDOW, MIN_WINDOW } from './windows.js';
-
-/** 32 bits that nobody can guess. */
-function secretRandom(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
-}
 
 /** How an interface of ud is made. */
 export interface UdOptions {
@@ -36,19 +32,18 @@ const RANGES: Readonly<Record<Exclude<keyof UdOptions, 'random'>, readonly [leas
   maxHalfOpen: [1, MOST_ENDPOINTS],
 };
 
-const DEFAULTS: Required<UdOptions> = {
+const DEFAULTS: Required<Omit<UdOptions, 'random'>> = {
   window: 256,
   receives: 512,
   timeoutMs: 30_000,
   keepAliveMs: 20_000,
   maxEndpoints: 4096,
   maxHalfOpen: 64,
-  random: secretRandom,
 };
 
 /** All of them. @throws VerbsError EINVAL for numbers that make no sense */
-export function udOptions(options: UdOptions): Required<UdOptions> {
-  const all = { ...DEFAULTS, ...options };
+export function udOptions(options: UdOptions, context?: Context): Required<UdOptions> {
+  const all = { ...DEFAULTS, random: () => secretWord(context), ...options };
   // The keys of an object of ours are those that its type names.
   for (const name of Object.keys(RANGES) as (keyof typeof RANGES)[]) {
     const [least, most] = RANGES[name];

@@ -98,7 +98,10 @@ export class UdInterface implements AsyncDisposable {
 
   /** @throws VerbsError EINVAL for options that make no sense, ENOMEM when there is no room, EIO when the device was lost */
   constructor(domain: MemoryDomain, options: UdOptions = {}) {
-    const { window, receives, timeoutMs, keepAliveMs, maxEndpoints, maxHalfOpen, random } = udOptions(options);
+    const { window, receives, timeoutMs, keepAliveMs, maxEndpoints, maxHalfOpen, random } = udOptions(
+      options,
+      domain.engine.context,
+    );
     const { engine } = domain;
     this.#random = random;
     this.#maxEndpoints = maxEndpoints;

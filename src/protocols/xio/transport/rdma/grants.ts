@@ -1,5 +1,5 @@
 import { AccessFlags } from '../../../../device/ibta/index.js';
-import { alloc } from '../../../../api/provider/index.js';
+import { alloc, secretBytes } from '../../../../api/provider/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../../core/index.js';
 import { type Access, PLACE_BYTES } from '../../wire/index.js';
@@ -71,7 +71,7 @@ export class LinkGrants {
       return undefined;
     }
     const place = seals.bytes.subarray(slot * SEAL_BYTES, (slot + 1) * SEAL_BYTES);
-    const seal = crypto.getRandomValues(new Uint8Array(SEAL_BYTES));
+    const seal = secretBytes(SEAL_BYTES);
     place.set(seal);
     const { registration } = seals;
     const encoded = encodePlace({
