@@ -4,7 +4,7 @@ import { AmbiguousOption, completeOptions } from './kit/arguments.js';
 import { packageVersion } from './kit/package-version.js';
 import { fileFailure } from './kit/tool-error.js';
 
-/** What the environment can say, for `--help`; README.md has the whole of it. */
+/** What the environment can say, for `--help`; docs/settings.md describes them. */
 const SETTINGS = {
   VERBENA_ADDR: 'IP address of the device (default: a free loopback address)',
   VERBENA_HOST: 'where the NIC runs: thread (the default) or inline',
@@ -31,8 +31,20 @@ interface Subcommand {
   command(): Command;
 }
 
+/** Headings of `--help`, in their order. */
+const GROUPS = {
+  MAIN: 'Main:',
+  TOOLS: 'RDMA tools:',
+  BENCHMARKS: 'Benchmarks:',
+  LOOK: 'Look and explain:',
+  SERVICES: 'Services:',
+  LEARN: 'Learn:',
+} as const;
+
 interface Entry {
   readonly name: string;
+  readonly group: (typeof GROUPS)[keyof typeof GROUPS];
+  /** One line of `--help`: at most 58 characters. */
   readonly summary: string;
   /** Loads the subcommand's code; only the one that was asked for, so that every start is quick. */
   load(): Promise<Subcommand>;
@@ -47,113 +59,135 @@ const USAGE_EXIT = 1;
 const ENTRIES: readonly Entry[] = [
   {
     name: 'transfer',
-    summary: 'move a file from one process to another by RDMA WRITE',
+    group: GROUPS.MAIN,
+    summary: 'move a file between two processes by RDMA WRITE',
     load: () => import('./transfer/command.js'),
   },
   {
     name: 'ibv_devices',
+    group: GROUPS.TOOLS,
     summary: 'list RDMA devices',
     load: () => import('./devices/ibv-devices.js'),
   },
   {
     name: 'ibv_devinfo',
+    group: GROUPS.TOOLS,
     summary: "print a device's attributes",
     load: () => import('./devices/ibv-devinfo.js'),
     usageExit: 255,
   },
   {
     name: 'ibv_rc_pingpong',
-    summary: 'bounce messages between two hosts over a reliable connection',
+    group: GROUPS.TOOLS,
+    summary: 'bounce messages over a reliable connection (RC)',
     load: () => import('./pingpong/ibv-rc-pingpong.js'),
   },
   {
     name: 'ibv_uc_pingpong',
-    summary: 'the same over an unreliable connection',
+    group: GROUPS.TOOLS,
+    summary: 'the same over an unreliable connection (UC)',
     load: () => import('./pingpong/ibv-uc-pingpong.js'),
   },
   {
     name: 'ibv_ud_pingpong',
-    summary: 'the same over datagrams',
+    group: GROUPS.TOOLS,
+    summary: 'the same over datagrams (UD)',
     load: () => import('./pingpong/ibv-ud-pingpong.js'),
   },
   {
     name: 'ibv_srq_pingpong',
-    summary: 'the same over reliable connections that share a receive queue',
+    group: GROUPS.TOOLS,
+    summary: 'the same over RC with a shared receive queue',
     load: () => import('./pingpong/ibv-srq-pingpong.js'),
   },
   {
     name: 'ibv_xsrq_pingpong',
-    summary: 'the same over extended reliable connections (XRC), with several clients',
+    group: GROUPS.TOOLS,
+    summary: 'the same over XRC, with several clients',
     load: async () => ({ command: (await import('./pingpong/xsrq/command.js')).xsrqCommand }),
   },
   {
     name: 'rping',
-    summary: 'move text to and fro by RDMA READ and WRITE, over a connection by address and port',
+    group: GROUPS.TOOLS,
+    summary: 'ping by RDMA READ and WRITE over rdma_cm',
     load: () => import('./rdmacm/rping/command.js'),
     usageExit: 22,
   },
   {
     name: 'ucmatose',
-    summary: 'make any number of connections by address and port, and exchange messages',
+    group: GROUPS.TOOLS,
+    summary: 'make many connections by rdma_cm, exchange messages',
     load: () => import('./rdmacm/ucmatose/command.js'),
   },
   {
     name: 'udaddy',
+    group: GROUPS.TOOLS,
     summary: 'the same with datagrams',
     load: () => import('./rdmacm/udaddy/command.js'),
   },
   {
     name: 'mckey',
-    summary: 'join a multicast group by address, and send to it or receive from it',
+    group: GROUPS.TOOLS,
+    summary: 'join a multicast group; send to it or receive from it',
     load: () => import('./rdmacm/mckey/command.js'),
   },
   {
     name: 'rdma_client',
-    summary: 'exchange one message with rdma_server, by the calls that wait',
+    group: GROUPS.TOOLS,
+    summary: 'exchange one message with rdma_server',
     load: () => import('./rdmacm/one-message/rdma-client.js'),
   },
   {
     name: 'rdma_server',
+    group: GROUPS.TOOLS,
     summary: 'the server of rdma_client',
     load: () => import('./rdmacm/one-message/rdma-server.js'),
   },
   {
     name: 'rdma_xclient',
+    group: GROUPS.TOOLS,
     summary: 'send one message to rdma_xserver over RC or XRC',
     load: () => import('./rdmacm/one-message/rdma-xclient.js'),
   },
   {
     name: 'rdma_xserver',
+    group: GROUPS.TOOLS,
     summary: 'the server of rdma_xclient',
     load: () => import('./rdmacm/one-message/rdma-xserver.js'),
   },
   {
     name: 'cmtime',
-    summary: 'measure how long each step of making and ending connections takes',
+    group: GROUPS.BENCHMARKS,
+    summary: 'measure each step of making and ending connections',
     load: () => import('./rdmacm/cmtime/command.js'),
   },
   {
     name: 'rstream',
-    summary: 'measure how fast bytes go over rsockets',
+    group: GROUPS.BENCHMARKS,
+    summary: 'measure streams of rsockets',
     load: () => import('./rsocket/rstream/command.js'),
   },
   {
     name: 'riostream',
-    summary: 'measure how fast bytes go into memory that the peer has mapped',
+    group: GROUPS.BENCHMARKS,
+    summary: 'measure writes into memory that the peer has mapped',
     load: () => import('./rsocket/riostream/command.js'),
   },
   {
     name: 'rcopy',
+    group: GROUPS.SERVICES,
     summary: 'copy a file to another host over rsockets',
     load: () => import('./rsocket/rcopy/command.js'),
   },
   {
     name: 'udpong',
-    summary: 'measure how fast datagrams go over rsockets',
+    group: GROUPS.BENCHMARKS,
+    summary: 'measure datagrams of rsockets',
     load: () => import('./rsocket/udpong/command.js'),
   },
   ...PERF_TESTS.map((test) => ({
     name: test.name,
+    group: GROUPS.BENCHMARKS,
     summary: test.summary,
     load: async () => {
       const { perftestCommand } = await import('./perftest/command.js');
@@ -162,67 +196,79 @@ const ENTRIES: readonly Entry[] = [
   })),
   {
     name: 'ucx_perftest',
-    summary: 'measure how fast UCP is: tags, puts, gets, atomics, streams, active messages',
+    group: GROUPS.BENCHMARKS,
+    summary: 'measure UCP: tags, puts, gets, atomics, streams',
     load: () => import('./ucx/perftest/command.js'),
   },
   {
     name: 'ucx_info',
-    summary: 'print what UCP is here: transports and what they do, settings, sizes',
+    group: GROUPS.LOOK,
+    summary: 'print what UCP offers: transports, settings, sizes',
     load: () => import('./ucx/info/command.js'),
   },
   {
     name: 'xio_perftest',
+    group: GROUPS.BENCHMARKS,
     summary: 'measure requests and responses of verbena/xio',
     load: () => import('./xio/perftest/command.js'),
   },
   {
     name: 'ibv_asyncwatch',
-    summary: "print what happens to a device's port, as it happens",
+    group: GROUPS.TOOLS,
+    summary: "print the events of a device's port as they happen",
     load: () => import('./devices/ibv-asyncwatch.js'),
   },
   {
     name: 'show_gids',
+    group: GROUPS.TOOLS,
     summary: "print a device's GID table",
     load: () => import('./devices/show-gids.js'),
   },
   {
     name: 'rdma',
-    summary: 'print what the NICs of running programs have counted',
+    group: GROUPS.LOOK,
+    summary: 'print links, queue pairs and counters of running NICs',
     load: () => import('./rdma/command.js'),
   },
   {
     name: 'dump',
-    summary: 'print the RoCEv2 packets of a pcap or pcapng file',
+    group: GROUPS.LOOK,
+    summary: 'print the RoCEv2 packets of a capture',
     load: () => import('./dump/command.js'),
     usageExit: 2,
   },
   {
     name: 'explain',
-    summary: 'tell from captures why connections failed',
+    group: GROUPS.LOOK,
+    summary: 'explain from captures why connections failed',
     load: () => import('./explain/command.js'),
     usageExit: 2,
   },
   {
     name: 'run',
-    summary: 'run a program that uses libibverbs, as it is, on a software NIC',
+    group: GROUPS.MAIN,
+    summary: 'run a C program that uses libibverbs, unmodified',
     load: () => import('../run/index.js'),
     usageExit: 2,
     passesOn: true,
   },
   {
     name: 'rproxy',
+    group: GROUPS.SERVICES,
     summary: 'carry TCP connections of any program over RDMA',
     load: () => import('./rproxy/command.js'),
   },
   {
     name: 'kv',
+    group: GROUPS.SERVICES,
     summary: 'serve a key-value store, or call one',
     load: () => import('./kv/command.js'),
     usageExit: 2,
   },
   {
     name: 'lab',
-    summary: 'run one of the teaching programs',
+    group: GROUPS.LEARN,
+    summary: 'run a lesson',
     load: () => import('./lab/command.js'),
     passesOn: true,
   },
@@ -243,11 +289,12 @@ async function main(words: readonly string[]): Promise<void> {
     .addHelpText('after', `\n${settingsText()}`);
   const name = words.find((word) => !word.startsWith('-') && word !== 'help');
   const wanted = ENTRIES.find((entry) => entry.name === name);
-  for (const entry of ENTRIES) {
+  const groups = Object.values(GROUPS);
+  for (const entry of [...ENTRIES].sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group))) {
     if (entry === wanted) {
       const command = refusingWith(entry.usageExit ?? USAGE_EXIT, (await entry.load()).command());
       program.addCommand(command.showHelpAfterError(`(verbena ${entry.name} --help lists what there is)`));
-    } else program.command(entry.name).description(entry.summary);
+    } else program.command(entry.name).description(entry.summary).helpGroup(entry.group);
   }
   await program.parseAsync(completed(program, words, wanted), { from: 'user' });
 }

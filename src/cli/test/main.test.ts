@@ -38,6 +38,17 @@ test('--help lists every subcommand', async () => {
   for (const name of SUBCOMMANDS) assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
 });
 
+test('--help has headings, and one line for each subcommand', async () => {
+  const { stdout } = await run(['--help']);
+  const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+  const groups = ['Main', 'RDMA tools', 'Benchmarks', 'Look and explain', 'Services', 'Learn'];
+  assert.deepEqual(
+    headings.filter((heading) => groups.includes(heading)),
+    groups,
+  );
+  for (const name of SUBCOMMANDS) assert.match(stdout, new RegExp(`^  ${name} +\\S.*\\n(?:  \\w|\\n|$)`, 'm'));
+});
+
 test('--help lists every setting that docs/settings.md has', async () => {
   const { stdout } = await run(['--help']);
   const settings = readFileSync(`${ROOT}docs/settings.md`, 'utf8').match(/^\| `VERBENA_\w+`/gm) ?? [];
