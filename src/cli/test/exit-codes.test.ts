@@ -17,7 +17,7 @@ function usageCodes(): Map<string, number> {
 
 async function toolNames(): Promise<string[]> {
   const { stdout } = await run(['--help']);
-  const commands = stdout.slice(stdout.indexOf('Commands:'), stdout.indexOf('Environment:'));
+  const commands = stdout.slice(stdout.indexOf('Main:'), stdout.indexOf('Environment:'));
   return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name).filter((name) => name !== 'help');
 }
 
