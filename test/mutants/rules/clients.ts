@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-/** What clients of one NIC are to each other: nothing (ARCHITECTURE.md, "A client owns what it makes"). */
+/** What clients of one NIC are to each other: nothing (docs/decisions/0003). */
 const source = 'docs/security.md, clients of one NIC';
 
 export const clients: readonly Mutant[] = [

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-const SOURCE = 'ARCHITECTURE.md, What a region lies in is an interface';
+const SOURCE = 'docs/decisions/0033';
 
 /** Memory that is reached by copies. */
 export const foreignMemory: readonly Mutant[] = [

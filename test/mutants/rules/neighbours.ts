@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** How packets go to a NIC of the same machine through shared memory, which holds so many and no more (ARCHITECTURE.md). */
+/** How packets go to a NIC of the same machine through shared memory, which holds so many and no more (docs/decisions/0037). */
 export const neighbours: readonly Mutant[] = [
   {
     name: 'ring-loses',
     rule: 'packets of a queue pair wait for room in a ring that is full, and none is lost',
-    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    source: 'docs/decisions/0038',
     in: 'LocalSink.reserve',
     from: 'if (waits && neighbour.awaitRoom(nowUs()) !== Infinity) {',
     to: 'if (false) {',
@@ -14,7 +14,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'ring-waits-for-ever',
     rule: 'nobody waits for room in the ring of a NIC that stands still',
-    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    source: 'docs/decisions/0038',
     in: 'Neighbour.awaitRoom',
     from: 'const standsStill = nowUs >= this.standstillUs;',
     to: 'const standsStill = false;',
@@ -23,7 +23,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'ring-wakes-nobody',
     rule: 'who takes packets out of a ring wakes the sender that waits for room there',
-    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    source: 'docs/decisions/0038',
     in: 'Neighbour.awaitRoom',
     from: 'Atomics.store(control, waiting, 1);',
     to: '',
@@ -32,7 +32,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'held-pass',
     rule: 'a queue pair whose way is full waits behind those that wait for the same way',
-    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    source: 'docs/decisions/0038',
     in: 'Nic.#transmit',
     from: 'if (qp.way !== 0 && this.#held.isBehind(qp)) {',
     to: 'if (false) {',
@@ -41,7 +41,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'held-hold-up-others',
     rule: 'a queue pair whose way is full holds up nobody who goes elsewhere',
-    source: 'ARCHITECTURE.md, a full ring holds up those who want to go there',
+    source: 'docs/decisions/0038',
     in: 'Nic.#transmit',
     from: 'if (way !== 0) {\n          this.#hold(qp, way);\n          continue;\n        }',
     to: '',

@@ -65,7 +65,7 @@ const FIELDS: FieldsOf<UcpWorkerOptions> = {
 
 const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv: true, rndvScheme: true };
 
-/** From 32 KiB on a rendezvous is quicker, by every link (ARCHITECTURE.md, decisions). */
+/** From 32 KiB on a rendezvous is quicker, by every link (docs/decisions/0053). */
 const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 32_768, rndvScheme: 'auto' };
 
 /** What a worker does. */
