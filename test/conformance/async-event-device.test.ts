@@ -28,7 +28,7 @@ const RAISED = [
 
 /** Events that this device never raises, and why. */
 const NEVER_RAISED = {
-  PATH_MIG: 'RoCE has no alternate paths (protocol.md 3.10)',
+  PATH_MIG: 'RoCE has no alternate paths (protocol/services.md 3.10)',
   PATH_MIG_ERR: 'RoCE has no alternate paths',
   LID_CHANGE: 'RoCE has no LIDs',
   SM_CHANGE: 'RoCE has no subnet manager',

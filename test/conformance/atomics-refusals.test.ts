@@ -35,7 +35,7 @@ interface Wrong {
 }
 
 /**
- * A local key is looked at before anything is sent, and an address that is not a multiple of 8 while posting (protocol.md
+ * A local key is looked at before anything is sent, and an address that is not a multiple of 8 while posting (protocol/reliable.md
  * 2.7); so where several things are wrong, that decides.
  */
 const WRONG: Readonly<Record<string, Wrong>> = {

@@ -16,7 +16,7 @@ import { assertErrno, useDevices } from './support.js';
 
 const NO_PORT: readonly (readonly [string, never])[] = [['0', untyped(0)], ['2', untyped(2)], ...notUnsigned(8)];
 
-/** IPv4 header of a datagram from one address to another, behind 20 bytes of zeros (protocol.md 1.6). */
+/** IPv4 header of a datagram from one address to another, behind 20 bytes of zeros (protocol/packets.md 1.6). */
 function grh(source: string, destination: string): Uint8Array {
   const bytes = new Uint8Array(40);
   bytes.set([0x45, 0, 0, 60, 0, 0, 0x40, 0, 64, 17], 20);

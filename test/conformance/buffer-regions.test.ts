@@ -92,7 +92,7 @@ conformance('the bounds of a region', (provider) => {
   });
 });
 
-// protocol.md 2.8: a message without bytes touches no memory, so that nobody looks at addresses and keys.
+// protocol/reliable.md 2.8: a message without bytes touches no memory, so that nobody looks at addresses and keys.
 
 conformance('messages of zero bytes', (provider) => {
   const devices = useDevices(provider, 1);

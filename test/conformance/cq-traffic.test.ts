@@ -8,7 +8,7 @@ import { pingPong, SERVICES } from './traffic.js';
 
 const ROUNDS = 100;
 const BYTES = 1024;
-/** Bytes that UD puts before a message (protocol.md 1.6). */
+/** Bytes that UD puts before a message (protocol/packets.md 1.6). */
 const GRH_BYTES = 40;
 
 interface Seen {

@@ -13,7 +13,7 @@ import {
 import { settle, Side, sideHandle } from './sides.js';
 import { assertEmpty, assertSuccess, bringUp, pattern, pollOne, QKEY } from './support.js';
 
-/** Bytes that UD puts before a message (protocol.md 1.6). */
+/** Bytes that UD puts before a message (protocol/packets.md 1.6). */
 export const GRH_BYTES = 40;
 
 const UD = { qpType: QpType.UD, bytes: 8192 };

@@ -40,7 +40,7 @@ import {
 
 export const PAGE = 4096;
 
-/** Bytes that UD puts before the message (protocol.md 1.6). */
+/** Bytes that UD puts before the message (protocol/packets.md 1.6). */
 export const GRH_BYTES = 40;
 
 export const WINDOW_TYPES = [

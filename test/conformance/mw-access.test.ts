@@ -19,7 +19,7 @@ import { ALL_ACCESS, assertStatus, assertSuccess, type End, Pair, perform, remot
 const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, MW_BIND } = AccessFlags;
 const REMOTE_ALL = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 
-/** Rights of a region, rights of a window on it, and whether that can be (protocol.md 3.7, man ibv_bind_mw). */
+/** Rights of a region, rights of a window on it, and whether that can be (protocol/services.md 3.7, man ibv_bind_mw). */
 const BINDS: readonly (readonly [string, number, string, number, boolean])[] = [
   ['all', ALL_ACCESS, 'all', REMOTE_ALL, true],
   ['MW_BIND', MW_BIND, 'nothing', 0, true],

@@ -5,7 +5,7 @@ import { bind, ONE_SIDED_REQUESTS, openWindow, windowOf, WINDOW_TYPES, wholeOf }
 import { conformance } from './provider.js';
 import { ALL_ACCESS, assertErrno, assertStatus, Pair, perform, remoteOf, useDevices } from './support.js';
 
-// protocol.md 3.7: queue pair, window and region of a bind are of one domain. The verb for type 1 looks at window and
+// protocol/services.md 3.7: queue pair, window and region of a bind are of one domain. The verb for type 1 looks at window and
 // region itself (man ibv_bind_mw: EPERM); everything else shows when the request is carried out.
 
 conformance('a window and another protection domain', (provider) => {

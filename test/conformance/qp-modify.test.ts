@@ -22,7 +22,7 @@ const TYPES = Object.keys(QpType) as TypeName[]; // the keys of that very table
 type Cells = Readonly<Record<TypeName, string>>;
 
 /**
- * Attributes that a transition needs, and behind the stroke those that it allows, by the letters of protocol.md 3.10;
+ * Attributes that a transition needs, and behind the stroke those that it allows, by the letters of protocol/services.md 3.10;
  * X is RATE_LIMIT, and L, which RoCE never takes, is left out.
  */
 const TRANSITIONS: readonly (readonly [QpState, QpState, Cells])[] = [

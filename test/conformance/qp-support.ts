@@ -29,7 +29,7 @@ export const STATES: readonly QpState[] = Object.values(QpState);
 
 const RAW_REFUSALS: readonly string[] = ['EPERM', 'EOPNOTSUPP'];
 
-/** Whether this process may have raw packet QPs on the device, which takes a privilege (protocol.md 3.9). */
+/** Whether this process may have raw packet QPs on the device, which takes a privilege (protocol/services.md 3.9). */
 function allowsRawPackets(context: Context): boolean {
   const pd = context.allocPd();
   const cq = context.createCq({ cqe: 1 });
@@ -114,7 +114,7 @@ export function failSending(end: End): void {
   waitForState(end.qp, SQE);
 }
 
-/** The letters of protocol.md 3.10; X is RATE_LIMIT, and cap is an attribute of no transition. */
+/** The letters of protocol/services.md 3.10; X is RATE_LIMIT, and cap is an attribute of no transition. */
 export const LETTERS = [
   ...(['A', 'M', 'D', 'Q', 'S', 'K', 'P', 'F', 'y', 'R', 'r', 'N', 'T', 'c', 'n', 'L', 'G', 'C', 'E', 'X'] as const),
   'cap',

@@ -55,7 +55,7 @@ conformance('RC SEND with invalidate', (provider) => {
     assertStatus(local, sent, WcStatus.RNR_RETRY_EXC_ERR);
   });
 
-  /** Both ends hear of it: IBTA's NAK, where rxe leaves the sender in the dark (protocol.md 2.3). */
+  /** Both ends hear of it: IBTA's NAK, where rxe leaves the sender in the dark (protocol/reliable.md 2.3). */
   function assertRefused({ local, remote }: Pick<Pair, 'local' | 'remote'>, invalidateRkey: number): void {
     remote.qp.postRecv({ wrId: 7, sgList: [remote.mr.sge(0, PAGE)] });
     const sent = perform(local, { opcode: SEND_WITH_INV, invalidateRkey, sgList: [local.mr.sge(0, PAGE)] });

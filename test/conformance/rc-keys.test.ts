@@ -68,7 +68,7 @@ conformance('RC requests', (provider) => {
   };
 
   for (const [operation, wrong] of ROWS) {
-    // An error is told always (protocol.md 2.7).
+    // An error is told always (protocol/reliable.md 2.7).
     for (const [manner, sendFlags] of [
       ['signaled', SendFlags.SIGNALED],
       ['unsignaled', 0],

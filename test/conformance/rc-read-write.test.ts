@@ -262,7 +262,7 @@ conformance('RC WRITE with immediate data', (provider) => {
     const sgList = [local.mr.sge(0, PAGE)];
     const sent = perform(local, { opcode: RDMA_WRITE_WITH_IMM, immData: 1, sgList, rdma });
     assertStatus(local, sent, WcStatus.REM_ACCESS_ERR);
-    // Refused by its first packet, while only the last takes a receive request (protocol.md 2.3, row 4).
+    // Refused by its first packet, while only the last takes a receive request (protocol/reliable.md 2.3, row 4).
     assertStatus(remote, pollOne(remote.cq), WcStatus.WR_FLUSH_ERR);
     assert.deepEqual(remote.mr.bytes, new Uint8Array(remote.mr.length));
   });

@@ -84,7 +84,7 @@ conformance('messages into a shared receive queue', (provider) => {
     assertSuccess(recvCq, received);
     assert.deepEqual([received.wrId, received.qpNum], [7n, world.receivers[0].qp.qpNum]);
     assert.deepEqual(world.mr.bytes.subarray(0, 64), pattern(64));
-    // That it takes no more is said by an event (protocol.md 3.4).
+    // That it takes no more is said by an event (protocol/services.md 3.4).
     const event = nextEvent(recvCq.context);
     assert.equal(event.eventType, EventType.QP_LAST_WQE_REACHED);
     assert.ok('qp' in event && event.qp === other);

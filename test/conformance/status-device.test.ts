@@ -22,7 +22,7 @@ const NOT_REACHED = {
   TM_RNDV_INCOMPLETE: 'of tag matching',
 } as const satisfies Partial<Record<keyof typeof WcStatus, string>>;
 
-/** Those that are reached, on the side where protocol.md 2.10 has them. */
+/** Those that are reached, on the side where protocol/reliable.md 2.10 has them. */
 const REACHED = {
   SUCCESS: 'both',
   LOC_LEN_ERR: 'both',

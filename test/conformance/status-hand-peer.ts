@@ -1,5 +1,5 @@
 /**
- * A peer made by hand: a UDP socket that answers a request packet as it likes. What goes on the wire is protocol.md 1.1
+ * A peer made by hand: a UDP socket that answers a request packet as it likes. What goes on the wire is protocol/packets.md 1.1
  * to 1.7; nothing of the product is used to make it.
  */
 import { createSocket, type Socket } from 'node:dgram';
@@ -17,7 +17,7 @@ const FIRST_NET = 64;
 const NETS = 32;
 const ATTEMPTS = 100;
 
-/** AETH of an ACK without credits that acknowledges the first message (protocol.md 1.4). */
+/** AETH of an ACK without credits that acknowledges the first message (protocol/packets.md 1.4). */
 export const ACK_AETH = Uint8Array.of(0x1f, 0, 0, 1);
 
 /** What came: a request, or an acknowledgement. */
@@ -29,7 +29,7 @@ export interface Packet {
   readonly body: Uint8Array;
 }
 
-/** The invariant CRC of a packet from `source` to `target`, whose IP header has identification 0 (protocol.md 1.7). */
+/** The invariant CRC of a packet from `source` to `target`, whose IP header has identification 0 (protocol/packets.md 1.7). */
 function icrcOf(source: string, target: string, packet: Uint8Array): number {
   const udpBytes = 8 + packet.length;
   const ipBytes = 20 + udpBytes;

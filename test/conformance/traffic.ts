@@ -13,7 +13,7 @@ import {
 import { assertSuccess, type End, handleTo, Pair, type PairOptions, pattern, pollOne, QKEY } from './support.js';
 import { XrcPair } from './xrc.js';
 
-/** Bytes that UD puts before a message (protocol.md 1.6). */
+/** Bytes that UD puts before a message (protocol/packets.md 1.6). */
 const GRH_BYTES = 40;
 
 /** One of two directions. */

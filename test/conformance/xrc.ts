@@ -1,4 +1,4 @@
-/** Extended reliable connections (protocol.md 3.3) in one direction. */
+/** Extended reliable connections (protocol/services.md 3.3) in one direction. */
 import {
   alloc,
   type Context,

@@ -120,7 +120,7 @@ export class Attack {
     if (choices.chance(3)) {
       const at = choices.below(this.length);
       bytes[at] ^= 1 << choices.below(8);
-      // The ICRC does not cover it (protocol.md 1.7).
+      // The ICRC does not cover it (protocol/packets.md 1.7).
       if (at !== CONGESTION_BYTE) this.sound = false;
     }
   }
@@ -213,7 +213,7 @@ export class Attack {
   }
 }
 
-/** The transport service that QPs of each type speak (protocol.md 1.2). */
+/** The transport service that QPs of each type speak (protocol/packets.md 1.2). */
 const services: Readonly<Partial<Record<QpType, number>>> = {
   [QpType.RC]: OpcodeService.RC,
   [QpType.UC]: OpcodeService.UC,

@@ -6,18 +6,18 @@ import type { Victim } from './victim.js';
 const MULTICAST_QPN = 0xffffff;
 const PKEY_MASK = 0x7fff;
 
-/** States in which requests, and in which responses, are looked at (protocol.md 2.9). */
+/** States in which requests, and in which responses, are looked at (protocol/reliable.md 2.9). */
 const RECEIVING: readonly QpState[] = [QpState.RTR, QpState.RTS, QpState.SQD, QpState.SQE];
 const SENDING: readonly QpState[] = [QpState.RTS, QpState.SQD];
 
-/** The states to which a packet may move a QP of each type (protocol.md 2.3, 2.6, 3.1, 3.2). */
+/** The states to which a packet may move a QP of each type (protocol/reliable.md 2.3, 2.6, protocol/services.md 3.1, 3.2). */
 const mayBecome: Readonly<Partial<Record<QpType, readonly QpState[]>>> = {
   [QpType.RC]: [QpState.ERR],
   [QpType.XRC_SEND]: [QpState.ERR],
   [QpType.XRC_RECV]: [QpState.ERR],
 };
 
-/** Whether the rules let a packet have any effect on a QP at all: written from protocol.md, not from the NIC. */
+/** Whether the rules let a packet have any effect on a QP at all: written from docs/protocol, not from the NIC. */
 export function isEntitled(attack: Attack, victim: Victim): boolean {
   if (!attack.sound) return false;
   if (attack.opcode >>> 5 !== serviceOf(victim)) return false;

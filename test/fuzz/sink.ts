@@ -68,7 +68,7 @@ export class ListeningSink implements PacketSink {
     this.lastPsn[peer] = psnAdd(psn, -1);
   }
 
-  /** A READ takes as many PSNs as its answer has packets (protocol.md 2.1). */
+  /** A READ takes as many PSNs as its answer has packets (protocol/reliable.md 2.1). */
   #noteLast(peer: number, psn: number): void {
     const { bytes } = this;
     const isRead = (opcodeBits[bytes[0]] & OpcodeBit.READ_REQUEST) !== 0;

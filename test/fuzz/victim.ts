@@ -115,7 +115,7 @@ export class Victim {
     if (this.state === QpState.RTS) this.#postSends();
   }
 
-  /** A request with a key that opens nothing: its failure leads to SQE (protocol.md 2.10). */
+  /** A request with a key that opens nothing: its failure leads to SQE (protocol/reliable.md 2.10). */
   #spoilSendQueue(): void {
     const { nic, doorbell } = this.ground;
     nic.ringDoorbells();

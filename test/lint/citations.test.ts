@@ -4,19 +4,26 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = new URL('../../..', import.meta.url);
-const PAGE = readFileSync(new URL('docs/protocol.md', ROOT), 'utf8');
-const FOLDERS = ['src', 'test', 'labs', 'bench', 'docs'];
+const FOLDER = new URL('docs/protocol/', ROOT);
+const PAGES = new Map(readdirSync(FOLDER).map((name) => [name, readFileSync(new URL(name, FOLDER), 'utf8')] as const));
+const FOLDERS = ['src', 'test', 'test-machine', 'labs', 'bench', 'docs'];
 
-/** `protocol.md 2.3, row 4` and `protocol.md 2.7, 3.7`. */
-const CITATION = /protocol\.md(?:`|\))? ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)(?:row (\d+))?/g;
+/** `protocol/reliable.md 2.3, row 4` and `protocol/kv.md 6.2, 6.5`. */
+const CITATION = /protocol\/([\w-]+\.md)(?:`|\))?,? ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)(?:row (\d+))?/g;
 
-const headings = new Set([...PAGE.matchAll(/^##? (\d+(?:\.\d+)?)\.? /gm)].map(([, number]) => number));
+const headings = new Set(
+  [...PAGES].flatMap(([name, page]) =>
+    [...page.matchAll(/^##? (\d+(?:\.\d+)?)\.? /gm)].map(([, number]) => `${name} ${number}`),
+  ),
+);
 /** Rows are numbered in the first column of a section's table. */
 const rows = new Set(
-  PAGE.split(/^##? /m).flatMap((section) => {
-    const [number] = section.split(' ', 1);
-    return [...section.matchAll(/^\| (\d+) \|/gm)].map(([, row]) => `${number} row ${row}`);
-  }),
+  [...PAGES].flatMap(([name, page]) =>
+    page.split(/^##? /m).flatMap((section) => {
+      const [number] = section.split(' ', 1);
+      return [...section.matchAll(/^\| (\d+) \|/gm)].map(([, row]) => `${name} ${number} row ${row}`);
+    }),
+  ),
 );
 
 function textFiles(): string[] {
@@ -27,31 +34,35 @@ function textFiles(): string[] {
   );
 }
 
-describe('what comments cite of the protocol', () => {
-  it('stands under a heading of docs/protocol.md, and in its row', () => {
+describe('a section of docs/protocol that a comment cites', () => {
+  it('is a heading of the page that it names, and a row of its table', () => {
     const lost = textFiles().flatMap((file) => {
       const text = readFileSync(new URL(file, ROOT), 'utf8').replaceAll(/\n\s*(?:\/\/|\*) ?/g, ' ');
       return [...text.matchAll(CITATION)].flatMap((match) => {
-        const [citation, sections] = match;
-        const row = match.at(2);
+        const [citation, page, sections] = match;
+        const row = match.at(3);
         const numbers = sections.match(/\d+(?:\.\d+)?/g) ?? [];
         const found =
-          numbers.every((number) => headings.has(number)) &&
-          (row === undefined || rows.has(`${numbers.at(-1)} row ${row}`));
+          numbers.every((number) => headings.has(`${page} ${number}`)) &&
+          (row === undefined || rows.has(`${page} ${numbers.at(-1)} row ${row}`));
         return found ? [] : [`${file}: ${citation}`];
       });
     });
     assert.deepEqual(lost, []);
   });
 
-  it('is called by its own name', () => {
-    const others = textFiles().filter((file) => /\bPROTOCOL[.]md/.test(readFileSync(new URL(file, ROOT), 'utf8')));
+  it('names the page', () => {
+    const others = textFiles().filter((file) =>
+      /(?<!\/)protocol[.]md/i.test(readFileSync(new URL(file, ROOT), 'utf8')),
+    );
     assert.deepEqual(others, []);
   });
 
-  it('is kept in files that are there', () => {
-    const named = [...PAGE.matchAll(/^Code: (.*?)\. Source/gms)].flatMap(([, list]) =>
-      [...list.matchAll(/`([\w/.*-]+)`/g)].map(([, path]) => path),
+  it('is implemented in files that exist', () => {
+    const named = [...PAGES.values()].flatMap((page) =>
+      [...page.matchAll(/^Code: (.*?)\. Source/gms)].flatMap(([, list]) =>
+        [...list.matchAll(/`([\w/.*-]+)`/g)].map(([, path]) => path),
+      ),
     );
     assert.ok(named.length > 40);
     // A name without a folder is in the folder of the one before it.

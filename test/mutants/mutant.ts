@@ -31,7 +31,7 @@ export interface Mutant {
   readonly name: string;
   /** The rule as it should be. */
   readonly rule: string;
-  /** Where the rule comes from: a section of protocol.md or a clause of IBTA. */
+  /** Where the rule comes from: a section of docs/protocol or a clause of IBTA. */
   readonly source: string;
   /**
    * The declaration that the rule is in: `Class.member`, or a function or variable of a module. Where two folders have

@@ -46,7 +46,7 @@ function checkHostMemory({ host, source, sourceCopy, counter, additions, unknown
   for (const mr of host.regions) check(mr.canariesIntact, () => `bytes beside a region of ${host.ip} were touched`);
 }
 
-/** A queue pair in ERR has flushed its receive queue; of a shared one it says that it takes no more (protocol.md 2.9, 3.4). */
+/** A queue pair in ERR has flushed its receive queue; of a shared one it says that it takes no more (protocol/reliable.md 2.9, protocol/services.md 3.4). */
 function checkEnded(host: TestHost, programs: readonly Program[]): void {
   for (const { flow } of programs.flatMap(({ actors }) => actors)) {
     const { inbound, rules, pools } = flow.end;

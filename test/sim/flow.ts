@@ -128,7 +128,7 @@ export class Flow {
     this.#settle(where, operation);
   }
 
-  /** The queue pair is in SQD: what is posted from now on waits until it is not (protocol.md 2.9). */
+  /** The queue pair is in SQD: what is posted from now on waits until it is not (protocol/reliable.md 2.9). */
   hold(): void {
     this.#heldFrom = this.#posted;
   }

@@ -35,7 +35,7 @@ export interface Operation {
 
 /**
  * Whether a READ may have brought these bytes: each as at its posting, or as a later request made it, up to the first one that
- * is fenced (protocol.md 2.7).
+ * is fenced (protocol/reliable.md 2.7).
  */
 export function isPossibleRead(read: Operation, actual: Uint8Array, later: readonly Operation[]): boolean {
   const { content, readsTarget } = read;

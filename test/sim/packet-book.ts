@@ -51,7 +51,7 @@ function noneOfAny(): KindCounts {
 }
 
 const SYNDROME_KIND = 0xe0;
-/** The byte of the BTH that no checksum covers, since switches may write to it (protocol.md 1.7). */
+/** The byte of the BTH that no checksum covers, since switches may write to it (protocol/packets.md 1.7). */
 const UNCOVERED_BYTE = 4;
 const RC_OPCODE = 0x1f;
 

@@ -66,7 +66,7 @@ export class Program {
     });
   }
 
-  /** What a program does that was woken for a CQ: poll, arm, and poll once more (protocol.md 3.8). */
+  /** What a program does that was woken for a CQ: poll, arm, and poll once more (protocol/services.md 3.8). */
   wake(cq: DriverCq): void {
     this.#take(cq, cq.poll());
     this.#arm(cq);

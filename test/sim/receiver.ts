@@ -83,7 +83,7 @@ export class Receiver {
     for (const pool of this.end.pools) pool.close();
   }
 
-  /** A datagram says who sent it: by the completion, and by the addresses before its payload (protocol.md 1.6). */
+  /** A datagram says who sent it: by the completion, and by the addresses before its payload (protocol/packets.md 1.6). */
   #checkOrigin(where: string, { srcQp }: Completion, header: Uint8Array): void {
     const { end, from } = this;
     check(srcQp === from.qp.qpn, () => `${where}: from QP 0x${srcQp.toString(16)}`);

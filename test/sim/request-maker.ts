@@ -167,7 +167,7 @@ export class RequestMaker {
     const byteLen = payload.length;
     const offset = random.between(0, peer.target.length - byteLen);
     this.#target.set(payload, offset);
-    // No bytes need no key (protocol.md 2.8).
+    // No bytes need no key (protocol/reliable.md 2.8).
     const place = byteLen === 0 ? { rkey: random.u32(), remoteAddr: BigInt(random.u32()) } : this.#targetAt(offset);
     const change = { offset, bytes: payload };
     const operation = { opcode: WcOpcode.RDMA_WRITE, byteLen, change };

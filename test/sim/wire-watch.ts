@@ -47,7 +47,7 @@ class QueuePairs {
   }
 }
 
-/** What responders tell on the wire, though nobody here may make use of it: other adapters do (protocol.md 2.1, 2.4). */
+/** What responders tell on the wire, though nobody here may make use of it: other adapters do (protocol/reliable.md 2.1, 2.4). */
 export class WireWatch {
   /** By whom requests go to, and by whom their answers go to. */
   readonly #byResponder = new QueuePairs();

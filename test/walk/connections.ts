@@ -60,7 +60,7 @@ export function destroyQp(world: World, qp: QpRecord): void {
   }
 }
 
-/** Any state, from any state: what the table of protocol.md 3.10 allows must succeed, all else be refused. */
+/** Any state, from any state: what the table of protocol/services.md 3.10 allows must succeed, all else be refused. */
 export function modify(world: World): void {
   const { random } = world;
   const qp = someQp(world);

@@ -7,7 +7,7 @@ import { describeRequest } from './statuses.js';
 import type { HostRecord, Life, QpRecord, SendRecord } from './things.js';
 import type { World } from './world.js';
 
-/** Who hears datagrams (protocol.md 3.2, 3.5): of one to a group each QP that is attached one copy, the sender's too. */
+/** Who hears datagrams (protocol/services.md 3.2, 3.5): of one to a group each QP that is attached one copy, the sender's too. */
 
 /** What all who are in a group are sent to. */
 export const GROUP_QPN = 0xffffff;

@@ -26,7 +26,7 @@ export function readEvents(world: World, host: HostRecord): void {
   }
 }
 
-/** Once, when few are left, and only when somebody asked (protocol.md 3.4). */
+/** Once, when few are left, and only when somebody asked (protocol/services.md 3.4). */
 function limitReached(world: World, srq: SrqRecord): void {
   world.counts.limits += 1;
   check(srq.limit > 0, () => `SRQ ${srq.id} of ${srq.host.address} says that few are left, which nobody asked for`);

@@ -27,7 +27,7 @@ export function isReliable(type: QpType): boolean {
   return type === QpType.RC || type === QpType.XRC_SEND || type === QpType.XRC_RECV;
 }
 
-/** Whether requests of a peer are executed in that state (protocol.md 2.9). */
+/** Whether requests of a peer are executed in that state (protocol/reliable.md 2.9). */
 export function isReceptive(state: QpState): boolean {
   return state !== QpState.RESET && state !== QpState.INIT && state !== QpState.ERR;
 }

@@ -45,7 +45,7 @@ function mayHold({ disordered }: World, request: SendRecord, { recvs }: SrqRecor
   if (qp.type === QpType.UC) {
     if (deliveries > 0 && !disordered) return false;
     // A message that is dropped, too long for its request or not entitled to what it names, leaves it to the next one of its
-    // QP (protocol.md 3.1). Whether a key is good when a message arrives nobody knows who sent it long ago.
+    // QP (protocol/services.md 3.1). Whether a key is good when a message arrives nobody knows who sent it long ago.
     if (!SENDS.has(opcode) || recvs.some(({ capacity }) => capacity < lengthBytes)) return true;
   }
   // What comes in one packet is complete as soon as it has taken one, and so is what may not do as it asks, in error.

@@ -20,7 +20,7 @@ export function arm(cq: CqRecord, onlySolicited = cq.onlySolicited): void {
   cq.called = 'no';
 }
 
-/** Reads completion queues, and holds the events that announce completions against what was asked for (protocol.md 3.8). */
+/** Reads completion queues, and holds the events that announce completions against what was asked for (protocol/services.md 3.8). */
 export class Notices {
   readonly #completions: Completions;
 

@@ -2,7 +2,7 @@ import { AccessFlags, MwType, type Sge } from '../../src/entry/index.js';
 import type { Binding, HostRecord, PdRecord, Place, QpRecord, RegionRecord, Remote, WindowRecord } from './things.js';
 
 /**
- * Who may touch what (protocol.md 3.6, 3.7), asked anew whenever it matters. A bind or an invalidation that is outstanding has
+ * Who may touch what (protocol/services.md 3.6, 3.7), asked anew whenever it matters. A bind or an invalidation that is outstanding has
  * been carried out or has not: then the answer is both.
  */
 export interface Verdict {
@@ -24,7 +24,7 @@ function within(addr: bigint, lengthBytes: number, begin: bigint, size: number):
 /** What an R_Key opens to the peer of a QP here; `pd` is the domain whose memory counts. */
 export function remoteVerdict(host: HostRecord, qp: QpRecord, pd: PdRecord | undefined, remote: Remote): Verdict {
   const { rkey, addr, lengthBytes, access } = remote;
-  // Of nothing no key is looked at (protocol.md 2.8), but by a FLUSH.
+  // Of nothing no key is looked at (protocol/reliable.md 2.8), but by a FLUSH.
   if (lengthBytes === 0 && access !== AccessFlags.FLUSH_GLOBAL) return NOTHING;
   const region = host.regions.find((candidate) => candidate.alive && candidate.api.rkey === rkey);
   if (region !== undefined) {

@@ -12,9 +12,9 @@ interface Overtaking {
 
 /**
  * Holds the order in which requests of shared queues complete against that in which they are taken, which is that in which
- * they were posted (protocol.md 3.4). Each QP completes what it takes in that order. Of several, each may be slow with one,
+ * they were posted (protocol/services.md 3.4). Each QP completes what it takes in that order. Of several, each may be slow with one,
  * or never give it back. And those that complete in other CQs may be read later, since no order holds between queues
- * (protocol.md 2.9): whether they completed is known when all there is has been read.
+ * (protocol/reliable.md 2.9): whether they completed is known when all there is has been read.
  */
 export class SharedOrder {
   #overtakings: Overtaking[] = [];
@@ -25,7 +25,7 @@ export class SharedOrder {
   take(qp: QpRecord, srq: SrqRecord, cq: CqRecord, recv: RecvRecord, status: WcStatus): void {
     const { wrId } = recv;
     if (status !== WcStatus.SUCCESS) {
-      // In ERR a QP gives back the one that it was busy with, if any, and takes no more (protocol.md 2.9, 3.4).
+      // In ERR a QP gives back the one that it was busy with, if any, and takes no more (protocol/reliable.md 2.9, protocol/services.md 3.4).
       const former = qp.life.failedShared;
       check(
         former === 0,

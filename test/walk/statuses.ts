@@ -2,7 +2,7 @@ import { nameOf, QpState, QpType, WcOpcode, WcStatus, WrOpcode } from '../../src
 import { isReliable, LOCALS, mayBeMalformed, mayEndPeer, SENDS, TAKES } from './judge.js';
 import type { QpRecord, RecvRecord, SendRecord } from './things.js';
 
-/** Why a request cannot have ended so, or undefined when it can: protocol.md 2.10, row by row. */
+/** Why a request cannot have ended so, or undefined when it can: protocol/reliable.md 2.10, row by row. */
 export function sendObjection(request: SendRecord, status: WcStatus, tookInOrder: boolean): string | undefined {
   const { qp, wild, troubled } = request;
   const reliable = isReliable(qp.type);

@@ -18,7 +18,7 @@ const INFINIBAND = 0x1b;
 const MULTICAST_FIRST_BYTE = 0xff;
 const IPV4_MULTICAST = 0xe0;
 
-/** What the 40 bytes before a datagram say about the way it came (protocol.md 1.6). */
+/** What the 40 bytes before a datagram say about the way it came (protocol/packets.md 1.6). */
 export interface GrhHeader {
   readonly version: 4 | 6;
   /** The sender; an IPv4 address is mapped. */
@@ -126,7 +126,7 @@ function sourceProblem(wc: unknown, grh: unknown): Problem | undefined {
 }
 
 /**
- * The address of a datagram's sender (protocol.md 1.6, man ibv_init_ah_from_wc): the way back is the way it came.
+ * The address of a datagram's sender (protocol/packets.md 1.6, man ibv_init_ah_from_wc): the way back is the way it came.
  *
  * @param gids the GID table of the port
  */

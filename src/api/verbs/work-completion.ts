@@ -2,7 +2,7 @@ import type { WcOpcode, WcStatus } from '../../device/ibta/index.js';
 
 /**
  * `struct ibv_wc`: one work request has ended. When `status` is not SUCCESS only `wrId`, `status`, `qpNum`,
- * `vendorErr` and `detail` mean something (protocol.md 2.10); `Context.explain` puts them into a sentence.
+ * `vendorErr` and `detail` mean something (protocol/reliable.md 2.10); `Context.explain` puts them into a sentence.
  */
 export interface WorkCompletion {
   /** The request's id, 0n to 2^64 - 1. */

@@ -6,7 +6,7 @@ type Constants = Readonly<Record<string, number>>;
 
 const REFERRED = { REQ: 0, REP: 1 };
 
-/** protocol.md 4.3. */
+/** protocol/connections.md 4.3. */
 const APR_STATUS = {
   SUCCESS: 0,
   INVALID_COMM_ID: 1,

@@ -1,4 +1,4 @@
-/** The management datagrams that UD packets to QP 1 carry (protocol.md 4.1). */
+/** The management datagrams that UD packets to QP 1 carry (protocol/connections.md 4.1). */
 import {
   CmAttribute,
   type CmMessage,

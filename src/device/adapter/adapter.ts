@@ -50,7 +50,7 @@ const BURSTS_PER_TURN = 4;
 const LAST_TURNS = 64;
 /** Clients of one adapter: each has a page that every turn looks at. */
 export const MAX_CLIENTS = 256;
-/** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (protocol.md 1.3). */
+/** BTH, XRCETH, RETH, immediate data and ICRC: the most that surrounds a payload (protocol/packets.md 1.3). */
 const MAX_OVERHEAD_BYTES = 12 + 4 + 16 + 4 + 4;
 
 /** What a device that has failed still does. */

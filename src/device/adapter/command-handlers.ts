@@ -29,7 +29,7 @@ export interface CommandDevice {
   requireFrames(): void;
   /** Closes it when no queue pair wants it any more. */
   releaseFrames(): void;
-  /** Whether the link has its address, without which the port is down (protocol.md 3.11). */
+  /** Whether the link has its address, without which the port is down (protocol/services.md 3.11). */
   readonly hasAddress: boolean;
   /** Notes whether the administrator has the port up. */
   setWanted(up: boolean): void;

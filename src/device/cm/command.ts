@@ -117,7 +117,7 @@ export interface CmCommandTable {
   cmNotify: [argument: number, value: undefined];
   cmDisconnect: [argument: number, value: undefined];
   cmInitQpAttr: [argument: CmInitQpAttr, value: Partial<QpAttr>];
-  /** Ends an identifier in whatever state, with what the protocol owes the peer (protocol.md 4.4). */
+  /** Ends an identifier in whatever state, with what the protocol owes the peer (protocol/connections.md 4.4). */
   cmDestroyId: [argument: number, value: undefined];
   /** Takes the oldest events, at most so many. */
   cmTakeEvents: [argument: number, value: readonly CmEvent[]];

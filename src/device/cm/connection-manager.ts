@@ -30,7 +30,7 @@ import type { Identifier } from './tables/identifier.js';
 import { PortTable } from './tables/port-table.js';
 
 /**
- * The connection manager of a device (IBTA 12; protocol.md 4): identifiers with their ports, and the connections behind
+ * The connection manager of a device (IBTA 12; protocol/connections.md 4): identifiers with their ports, and the connections behind
  * them. It has no input or output of its own: datagrams, commands and timers come in; datagrams, events and changes of
  * queue pairs go out through its {@link CmHost}.
  */
@@ -100,7 +100,7 @@ export class ConnectionManager implements CmCore {
     if (!this.#reception.take(message, datagram)) this.counters.rxDropped += 1;
   }
 
-  /** The first packet of its peer came to a queue pair: if the RTU was lost, this says the same (protocol.md 4.4). */
+  /** The first packet of its peer came to a queue pair: if the RTU was lost, this says the same (protocol/connections.md 4.4). */
   heard(qpNum: number): void {
     const connection = this.directory.findQp(qpNum);
     if (connection?.isAgreed === true) connection.notify();

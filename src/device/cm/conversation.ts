@@ -19,7 +19,7 @@ export interface KnownConnection extends Conversation, ConnectionActions {
    * @throws CmError EISCONN when that is known, EINVAL before the request was accepted
    */
   notify(): void;
-  /** The peer uses its queue pair for another connection: it has forgotten this one (protocol.md 4.4). */
+  /** The peer uses its queue pair for another connection: it has forgotten this one (protocol/connections.md 4.4). */
   becomeStale(): void;
   /** Others need the place of one that its program has left: what is owed to the peer was said once at least. */
   giveUpFarewell(): void;

@@ -40,7 +40,7 @@ import type { PortTable } from './tables/port-table.js';
 
 const NOTHING = new Uint8Array(0);
 const GUID_BYTES = 8;
-/** Requests with an alternate path are refused so (protocol.md 4.3). */
+/** Requests with an alternate path are refused so (protocol/connections.md 4.3). */
 const APR_UNSUPPORTED = 2;
 
 /** Why a request is refused: a reason, and its details. */
@@ -95,7 +95,7 @@ export class Reception {
         const connection = this.#find(message.remoteCommId);
         if (connection?.peer.isMet === true)
           return connection.isOf(message.remoteQpn) && this.#deliver(message, connection, datagram);
-        // A DREQ for no connection, or for one that is not established, is answered by a DREP (protocol.md 4.4).
+        // A DREQ for no connection, or for one that is not established, is answered by a DREP (protocol/connections.md 4.4).
         const { transactionId, localCommId, remoteCommId } = message;
         const names = { transactionId, localCommId: remoteCommId, remoteCommId: localCommId };
         this.manager.reply(datagram, { ...names, attribute: CmAttribute.DREP, privateData: NOTHING });

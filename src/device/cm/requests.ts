@@ -7,11 +7,11 @@ import { flowLabelOf } from './tables/addresses.js';
 
 const DEFAULT_PKEY = 0xffff;
 const HOP_LIMIT = 64;
-/** Of a port without a LID, when packets may be routed (protocol.md 4.2). */
+/** Of a port without a LID, when packets may be routed (protocol/connections.md 4.2). */
 const PERMISSIVE_LID = 0xffff;
 const EXTENDED = 3;
 
-/** How a REQ says what kind of connection it is for (protocol.md 4.2). */
+/** How a REQ says what kind of connection it is for (protocol/connections.md 4.2). */
 interface Transport {
   readonly type: number;
   readonly extended: number;
@@ -74,7 +74,7 @@ export interface RequestFacts {
   readonly caGuid: bigint;
 }
 
-/** The private data of a request: the addresses first (protocol.md 4.5). */
+/** The private data of a request: the addresses first (protocol/connections.md 4.5). */
 function addressed(facts: RequestFacts, { destination, privateData }: CmConnect): Uint8Array {
   const header = writeCmaHeader({
     ipVersion: isIpv4Gid(destination) ? 4 : 6,

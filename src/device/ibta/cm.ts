@@ -1,8 +1,8 @@
-/** The values of `enum rdma_port_space`: what an identifier connects, and which service IDs it has (protocol.md 4.5). */
+/** The values of `enum rdma_port_space`: what an identifier connects, and which service IDs it has (protocol/connections.md 4.5). */
 export const PortSpace = { IPOIB: 0x0002, TCP: 0x0106, UDP: 0x0111, IB: 0x013f } as const;
 export type PortSpace = (typeof PortSpace)[keyof typeof PortSpace];
 
-/** The values of `enum rdma_cm_event_type` (protocol.md 4.7 says when each is raised). */
+/** The values of `enum rdma_cm_event_type` (protocol/connections.md 4.7 says when each is raised). */
 export const CmEventType = {
   ADDR_RESOLVED: 0,
   ADDR_ERROR: 1,
@@ -27,7 +27,7 @@ export const CmEventType = {
 } as const;
 export type CmEventType = (typeof CmEventType)[keyof typeof CmEventType];
 
-/** Why a connection was refused: the values of `enum ib_cm_rej_reason` (protocol.md 4.3). */
+/** Why a connection was refused: the values of `enum ib_cm_rej_reason` (protocol/connections.md 4.3). */
 export const RejectReason = {
   NO_QP: 1,
   NO_EEC: 2,
@@ -66,7 +66,7 @@ export const RejectReason = {
 } as const;
 export type RejectReason = (typeof RejectReason)[keyof typeof RejectReason];
 
-/** How a service ID was resolved: the values of `enum ib_cm_sidr_status` (protocol.md 4.3). */
+/** How a service ID was resolved: the values of `enum ib_cm_sidr_status` (protocol/connections.md 4.3). */
 export const SidrStatus = {
   SUCCESS: 0,
   UNSUPPORTED: 1,
@@ -77,10 +77,10 @@ export const SidrStatus = {
 } as const;
 export type SidrStatus = (typeof SidrStatus)[keyof typeof SidrStatus];
 
-/** The Q_Key of the port spaces UDP and IB, and of RoCE's multicast groups (protocol.md 1.5). */
+/** The Q_Key of the port spaces UDP and IB, and of RoCE's multicast groups (protocol/packets.md 1.5). */
 export const RDMA_UDP_QKEY = 0x01234567;
 
-/** Bytes of private data that each call may carry over RoCE (protocol.md 4.5). */
+/** Bytes of private data that each call may carry over RoCE (protocol/connections.md 4.5). */
 export const PrivateDataBytes = {
   /** `connect` in the port spaces TCP and IB: 92 bytes of a REQ less the addresses that go first. */
   CONNECT: 56,

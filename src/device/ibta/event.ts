@@ -1,4 +1,4 @@
-/** The values of `enum ibv_event_type`: asynchronous events (protocol.md 3.11 says when each is raised). */
+/** The values of `enum ibv_event_type`: asynchronous events (protocol/services.md 3.11 says when each is raised). */
 export const EventType = {
   CQ_ERR: 0,
   QP_FATAL: 1,

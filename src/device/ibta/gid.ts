@@ -84,7 +84,7 @@ function groupsOf(gid: Gid): number[] {
   return Array.from({ length: GROUPS }, (_, i) => (gid[2 * i] << 8) | gid[2 * i + 1]);
 }
 
-/** Whether the GID is an IPv4 address (::ffff:a.b.c.d), so that its packets are IPv4 (protocol.md 1.6). */
+/** Whether the GID is an IPv4 address (::ffff:a.b.c.d), so that its packets are IPv4 (protocol/packets.md 1.6). */
 export function isIpv4Gid(gid: Gid): boolean {
   for (let i = 0; i < 10; i += 1) if (gid[i] !== 0) return false;
   return gid[10] === 0xff && gid[11] === 0xff;

@@ -1,4 +1,4 @@
-/** Packet sequence numbers: 24 bits, modular (protocol.md 2.1). */
+/** Packet sequence numbers: 24 bits, modular (protocol/reliable.md 2.1). */
 export const PSN_MASK = 0xffffff;
 
 /** The PSN `n` places after `a`; `n` may be negative. */

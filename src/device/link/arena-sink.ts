@@ -14,7 +14,7 @@ export interface ArenaPacket {
 /** Packets are built one behind the other in ordinary memory, and wait there for a link that takes them at the flush. */
 export class ArenaSink implements PacketSink {
   readonly bytes = new Uint8Array(ARENA_BYTES);
-  /** A sender that uses another one seals packets again, or leaves it to the receiver to find out (protocol.md 1.7). */
+  /** A sender that uses another one seals packets again, or leaves it to the receiver to find out (protocol/packets.md 1.7). */
   readonly ipId = 0;
   readonly pending: ArenaPacket[] = [];
   #end = 0;

@@ -33,7 +33,7 @@ export function codeOf(error: unknown): string {
 export interface PacketSink {
   /** Where the packet last reserved is; another one, perhaps, after each {@link reserve}. */
   readonly bytes: Uint8Array;
-  /** The IP identification with which the packet last reserved will leave; its ICRC covers it (protocol.md 1.7). */
+  /** The IP identification with which the packet last reserved will leave; its ICRC covers it (protocol/packets.md 1.7). */
   readonly ipId: number;
   /** Whether the packet last reserved needs no ICRC: its last four bytes mean nothing. Default: it does. */
   readonly unsealed?: boolean;
@@ -140,7 +140,7 @@ export interface Link {
   /** Sends what was committed. Packets that the network does not take are dropped and counted, as on a wire. */
   flush(): void;
   /**
-   * Has packets to a multicast group arrive (protocol.md 3.5), the own ones included; their `meta.destination` is the group.
+   * Has packets to a multicast group arrive (protocol/services.md 3.5), the own ones included; their `meta.destination` is the group.
    * Joins are counted: it takes as many calls of {@link leaveGroup} to leave. Sending to a group needs no join.
    *
    * @throws LinkError `EINVAL` when it is not a group, or one of the other IP version; `ENOMEM` beyond {@link MAX_GROUPS};

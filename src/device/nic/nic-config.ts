@@ -43,7 +43,7 @@ export interface PacketSink {
   commit(): void;
 }
 
-/** What went wrong with, or happened to, an object, without a completion to say so (protocol.md 3.11). */
+/** What went wrong with, or happened to, an object, without a completion to say so (protocol/services.md 3.11). */
 export interface NicAsyncEvent {
   readonly type: EventType;
   readonly qpn?: number;

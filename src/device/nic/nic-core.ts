@@ -30,7 +30,7 @@ export interface NicCore {
   readonly detail: Int32Array;
   readonly addresses: AddressTable;
   readonly sendFrame: SendFrame;
-  /** The XRC shared receive queue of that number in that domain, or undefined (protocol.md 3.3). */
+  /** The XRC shared receive queue of that number in that domain, or undefined (protocol/services.md 3.3). */
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
   /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of `Due`. */
   schedule(qp: Scheduled, due: number): void;

@@ -192,7 +192,7 @@ export class Nic implements ControlCore {
     }
   }
 
-  /** Takes an Ethernet frame that is not RoCE: every raw packet QP gets its copy (protocol.md 1.2). */
+  /** Takes an Ethernet frame that is not RoCE: every raw packet QP gets its copy (protocol/packets.md 1.2). */
   receiveFrame(bytes: Uint8Array, offset: number, lengthBytes: number): void {
     if (!this.port.up) {
       this.counters.rxPortDown += 1;
@@ -370,7 +370,7 @@ export class Nic implements ControlCore {
     } else if (qpn === GSI_QPN && !isMulticastGid(meta.destination)) {
       this.generalServices.onPacket(bytes, offset, lengthBytes, meta);
     } else if (qp === undefined || (this.multicast.size > 0 && isMulticastGid(meta.destination))) {
-      // What goes to a group goes to its members, not to one QP (protocol.md 3.5).
+      // What goes to a group goes to its members, not to one QP (protocol/services.md 3.5).
       counters.rxUnknownQp += 1;
     } else if (opcode === Opcode.CNP) {
       this.#onCongestionNotification(qp, bytes, offset, lengthBytes, meta);
@@ -403,7 +403,7 @@ export class Nic implements ControlCore {
     }
   }
 
-  /** Its ICRC shows whether the peer is Linux's rxe (protocol.md 1.7). */
+  /** Its ICRC shows whether the peer is Linux's rxe (protocol/packets.md 1.7). */
   #onFlush(qp: QueuePair): void {
     const { headersTwice } = this.#verifier;
     if (headersTwice) this.counters.rxFlushHeadersTwice += 1;

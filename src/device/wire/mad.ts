@@ -1,4 +1,4 @@
-/** Management datagrams: the header that all of them begin with (protocol.md 4.1). */
+/** Management datagrams: the header that all of them begin with (protocol/connections.md 4.1). */
 import { type Layout, record, u16, u32, u64, u8 } from './layout.js';
 
 /** Size of a management datagram; UD packets carry one each. */

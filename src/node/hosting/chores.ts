@@ -97,7 +97,7 @@ export class Chores implements AdapterChores {
     return shown;
   }
 
-  /** A port without its address is down, and its GID is none (protocol.md 3.11). With it, it is what it is wanted to be. */
+  /** A port without its address is down, and its GID is none (protocol/services.md 3.11). With it, it is what it is wanted to be. */
   #watch(): void {
     const there = this.#isThere();
     if (there === this.#hasAddress) return;

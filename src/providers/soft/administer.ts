@@ -8,7 +8,7 @@ const FIELDS: readonly string[] = ['linkUp', 'gids', 'pkeys', 'fatal'] satisfies
 
 /**
  * Does to the port of a device what a network's administrator does, or to the device what a failing board does, so that a
- * program can be seen to bear it. The asynchronous events of protocol.md 3.11 tell of it: PORT_ERR and PORT_ACTIVE,
+ * program can be seen to bear it. The asynchronous events of protocol/services.md 3.11 tell of it: PORT_ERR and PORT_ACTIVE,
  * GID_CHANGE, PKEY_CHANGE, DEVICE_FATAL. The call has no C twin.
  *
  * What was taken down stays down until `linkUp: true`, and a port whose address is gone until that is back, too. While the

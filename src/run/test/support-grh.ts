@@ -1,6 +1,6 @@
 /**
  * What lets librdmacm's sockets for datagrams run on RoCE: the address handle that they make for themselves has no GRH, which kernels refuse
- * there (protocol.md 5.5). A library that is loaded before it gives them one, with the adapter's own address.
+ * there (protocol/rsockets.md 5.5). A library that is loaded before it gives them one, with the adapter's own address.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -6,7 +6,7 @@ const ignoring = testsOf('cq-overrun', 'extended completion queues that ignore o
 
 const NO_HANDLES = 'There is no handle to break: an object that has ended stands for it, and the errno is EINVAL.';
 const OVERWRITING =
-  'A queue made with IGNORE_OVERRUN keeps what came first, as the case has it; any other fails with CQ_ERR (protocol.md 3.8), which cq-overrun tests as well.';
+  'A queue made with IGNORE_OVERRUN keeps what came first, as the case has it; any other fails with CQ_ERR (protocol/services.md 3.8), which cq-overrun tests as well.';
 
 const overrun = (test: string): MappingEntry => ({ test: ignoring(test), note: OVERWRITING });
 

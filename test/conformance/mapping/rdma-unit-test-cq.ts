@@ -7,7 +7,7 @@ const ignoring = testsOf('cq-overrun', 'completion queues that ignore overruns')
 const NO_HANDLES = 'There is no handle to break: an object that has ended stands for it, and the errno is EINVAL.';
 const ONE_THREAD = 'A context belongs to one thread, so the queue pairs take turns in it.';
 const OVERWRITING =
-  'A queue made with IGNORE_OVERRUN keeps what came first, as the case has it; any other fails with CQ_ERR (protocol.md 3.8), which cq-overrun tests as well.';
+  'A queue made with IGNORE_OVERRUN keeps what came first, as the case has it; any other fails with CQ_ERR (protocol/services.md 3.8), which cq-overrun tests as well.';
 
 const overrun = (test: string): MappingEntry => ({ test: ignoring(test), note: OVERWRITING });
 const inTurns = (test: string): MappingEntry => ({ test: ignoring(test), note: `${ONE_THREAD} ${OVERWRITING}` });

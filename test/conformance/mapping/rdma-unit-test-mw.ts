@@ -79,7 +79,7 @@ export const mapping: Mapping = {
   'MwType2Test.BindZeroLengthMw': { test: bind('to zero bytes is refused') },
   'MwType2Test.BindRKeyReuse': {
     test: bind('leaves the low byte of the key to the program, and keeps keys of different windows apart'),
-    note: 'The key of a request is all of the window’s, of which the low byte may differ (protocol.md 3.7). With the index of another window the bind is refused.',
+    note: 'The key of a request is all of the window’s, of which the low byte may differ (protocol/services.md 3.7). With the index of another window the bind is refused.',
   },
   'MwType2Test.DistinctRKeys': {
     test: bind('goes well for thousands of windows at once'),
@@ -125,12 +125,12 @@ export const mapping: Mapping = {
       ...bindOf('REMOTE_WRITE', 'REMOTE_READ+MW_BIND', 'refused'),
       ...bindOf('REMOTE_ATOMIC', 'REMOTE_READ+MW_BIND', 'refused'),
     ],
-    note: 'Where theirs allows several statuses, ours is MW_BIND_ERR (protocol.md 3.7).',
+    note: 'Where theirs allows several statuses, ours is MW_BIND_ERR (protocol/services.md 3.7).',
   },
   'MwType2AdvancedTest.OnlyReads': { test: stream('type 2: all of them succeed as long as it is open') },
   'MwType2AdvancedTest.Rebind': {
     test: stream('type 2: they break off when binding it again fails, which takes the owner’s queue pair to ERR'),
-    note: 'The READs end with RETRY_EXC_ERR here: the bind that failed took the queue pair to ERR, where it is silent (protocol.md 2.9).',
+    note: 'The READs end with RETRY_EXC_ERR here: the bind that failed took the queue pair to ERR, where it is silent (protocol/reliable.md 2.9).',
   },
   'MwType2AdvancedTest.Invalidate': { test: stream('type 2: they break off when it is invalidated') },
   'MwType2AdvancedTest.Dealloc': { test: stream('type 2: they break off when it ends') },

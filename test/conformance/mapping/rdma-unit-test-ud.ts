@@ -6,7 +6,7 @@ const mixed = testsOf('ud-refusals', 'queue pairs of UD and RC that talk past ea
 
 const without = (opcode: string): MappingEntry => ({
   test: pairs(`have no ${opcode}: it is refused, changes nothing, and the queue pair works on`),
-  note: 'Refused while posting, with EINVAL (protocol.md 3.9), so that it does not complete at all.',
+  note: 'Refused while posting, with EINVAL (protocol/services.md 3.9), so that it does not complete at all.',
 });
 
 export const mapping: Mapping = {

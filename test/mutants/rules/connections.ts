@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** How two programs come together and part (protocol.md 4). */
+/** How two programs come together and part (protocol/connections.md 4). */
 export const connections: readonly Mutant[] = [
   {
     name: 'cm-duplicate-request',
     rule: 'a request that comes again makes no second connection',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'Reception.#takeRequest',
     from: 'if (known !== undefined) return onMessage(known, req);',
     to: 'if (known !== undefined && onMessage(known, req)) known.peer.forget();',
@@ -14,7 +14,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-private-data',
     rule: 'the private data of a request begins behind the addresses',
-    source: 'protocol.md 4.5',
+    source: 'protocol/connections.md 4.5',
     in: 'Reception.#takeRequest',
     from: `id: identifier.id,
       status: 0,
@@ -27,7 +27,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-starting-psn',
     rule: 'a queue pair expects the PSN that its peer begins with',
-    source: 'protocol.md 4.2',
+    source: 'protocol/connections.md 4.2',
     in: 'Connection.takeReply',
     from: 'remotePsn: rep.startingPsn,',
     to: '',
@@ -36,7 +36,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-repeat',
     rule: 'a message is sent as often as max_cm_retries says, and no more',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'Retransmission.#onTimer',
     from: 'this.#left -= 1;',
     to: '',
@@ -45,7 +45,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-rtu-again',
     rule: 'a reply that comes again is answered by RTU again',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'messageRules',
     from: '[REP]: (connection) => connection.repeatReady(),',
     to: '',
@@ -54,7 +54,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-patience',
     rule: 'a request that comes again before the program has answered is answered by MRA',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'messageRules',
     from: '[REQ]: (connection) => connection.askForPatience(REQ)',
     to: '[REQ]: (connection) => connection.noteDuplicate(REQ)',
@@ -63,7 +63,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-dreq-unanswered',
     rule: 'a DREQ is answered by DREP',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'Connection.answerDisconnect',
     from: `answerDisconnect(): void {
     this.#sendDisconnected();`,
@@ -73,7 +73,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-flush',
     rule: 'the queue pair of a connection that has ended is in ERR',
-    source: 'protocol.md 4.6',
+    source: 'protocol/connections.md 4.6',
     in: 'Connection.#fail',
     from: 'if (owner === this) this.#client.host.modifyQp(this.#qp.qpNum, { qpState: QpState.ERR }, cause);',
     to: '',
@@ -82,7 +82,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-resolution-again',
     rule: 'a question for a datagram queue pair that comes again gets the same answer',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'Reception.#takeResolutionRequest',
     from: 'const before = manager.answered.find(request, datagram);',
     to: 'const before = manager.answered.find({ ...request, requestId: -1 }, datagram);',
@@ -91,7 +91,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-rejection',
     rule: 'a request that is refused ends with REJECTED',
-    source: 'protocol.md 4.3, 4.4',
+    source: 'protocol/connections.md 4.3, 4.4',
     in: 'asking',
     from: `[REP]: (connection, rep) => connection.takeReply(rep),
   [REJ]: (connection, rej) => connection.takeRejection(rej)`,
@@ -110,7 +110,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-refused-disconnect',
     rule: 'a call that is refused changes nothing: who has no connection yet loses no queue pair by parting from it',
-    source: 'protocol.md 4.4',
+    source: 'protocol/connections.md 4.4',
     in: 'Connection.disconnect',
     from: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState;',
     to: 'const { REQ_SENT, MRA_REQ_RCVD, REQ_RCVD } = ConnectionState; this.#fail(Syndrome.DISCONNECTED);',
@@ -128,7 +128,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-port-taken',
     rule: "a port is one identifier's, unless all who have it share it and none listens",
-    source: 'protocol.md 4.7',
+    source: 'protocol/connections.md 4.7',
     in: 'PortTable.bind',
     from: 'const shared = reuseAddr && entry.listener === undefined && [...entry.holders.values()].every((it) => it.reuseAddr);',
     to: 'const shared = reuseAddr && entry.listener === undefined;',

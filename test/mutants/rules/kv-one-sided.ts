@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of those who read the key-value store's memory by themselves, and of the server that lets them. */
-const SOURCE = 'docs/protocol.md 6.9';
+const SOURCE = 'protocol/kv.md 6.9';
 
 export const kvOneSided: readonly Mutant[] = [
   {

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of the key-value store's log and snapshots. */
-const FORMAT = 'docs/protocol.md 6.8';
-const SESSIONS = 'docs/protocol.md 6.5';
+const FORMAT = 'protocol/kv.md 6.8';
+const SESSIONS = 'protocol/kv.md 6.5';
 
 export const kvPersistence: readonly Mutant[] = [
   {

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules between clients and servers of the key-value store. */
-const SESSIONS = 'docs/protocol.md 6.5';
-const TRANSPORTS = 'docs/protocol.md 6.6';
-const VALUES = 'docs/protocol.md 6.7';
+const SESSIONS = 'protocol/kv.md 6.5';
+const TRANSPORTS = 'protocol/kv.md 6.6';
+const VALUES = 'protocol/kv.md 6.7';
 
 export const kvProtocol: readonly Mutant[] = [
   {
@@ -18,7 +18,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-parts-after-the-first-dropped',
     rule: 'all requests of a message are carried out',
-    source: 'docs/protocol.md 6.2',
+    source: 'protocol/kv.md 6.2',
     in: 'ServerMachine.onMessage',
     from: '} while (at < bytes.length);',
     to: '} while (at < 0);',
@@ -27,7 +27,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-answers-over-the-room',
     rule: 'answers that do not fit one message go in another',
-    source: 'docs/protocol.md 6.2',
+    source: 'protocol/kv.md 6.2',
     in: 'ServerMachine.#placeFor',
     from: 'if (!this.#answers.fits(bytes, this.#roomFor(session))) this.#flush(session);',
     to: 'if (!this.#answers.fits(bytes, this.#roomFor(session))) this.#answers.take();',
@@ -36,7 +36,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-parts-not-aligned',
     rule: 'each request of a message begins at a multiple of 8',
-    source: 'docs/protocol.md 6.2',
+    source: 'protocol/kv.md 6.2',
     in: 'nextPart',
     from: 'return aligned(end);',
     to: 'return end;',
@@ -315,7 +315,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-page-skips-one',
     rule: 'a page of keys goes on behind the one before',
-    source: 'docs/protocol.md 6.3',
+    source: 'protocol/kv.md 6.3',
     in: 'Scanner.#ranked',
     from: 'if (rank >= from) found.push({ key, rank });',
     to: 'if (rank > from) found.push({ key, rank });',
@@ -333,7 +333,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-time-left-too-long',
     rule: 'how long an entry has to live is told to the millisecond',
-    source: 'docs/protocol.md 6.3',
+    source: 'protocol/kv.md 6.3',
     in: 'leftMs',
     from: 'return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs;',
     to: 'return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs + 1;',
@@ -342,7 +342,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-given-up-still-waits',
     rule: 'a request that is given up does not wait for a slot any more',
-    source: 'docs/protocol.md 6.5',
+    source: 'protocol/kv.md 6.5',
     in: 'WaitingLine.remove',
     from: 'if (this.#line[at] !== request) return;',
     to: 'if (this.#line.length >= 0) return;',
@@ -351,7 +351,7 @@ export const kvProtocol: readonly Mutant[] = [
   {
     name: 'kv-line-cut-unseen',
     rule: 'requests that wait are found where they stand, also when those before them were cut off',
-    source: 'docs/protocol.md 6.5',
+    source: 'protocol/kv.md 6.5',
     in: 'WaitingLine.#cutOff',
     from: 'this.#gone += this.#first;',
     to: '',

@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What keys open, to peers and at home (protocol.md 2.3, row 6; 3.6, 3.7). */
+/** What keys open, to peers and at home (protocol/reliable.md 2.3, row 6; 3.6, 3.7). */
 export const memory: readonly Mutant[] = [
   {
     name: 'rkey-tag',
     rule: 'all 32 bits of an R_Key count, the lower eight too',
-    source: 'protocol.md 3.6, 3.7',
+    source: 'protocol/services.md 3.6, 3.7',
     in: 'RemoteGrant.isFor',
     from: 'this.rkey === rkey && this.pd === pd',
     to: '(this.rkey ^ rkey) >>> 8 === 0 && this.pd === pd',
@@ -14,7 +14,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'rkey-pd',
     rule: 'an R_Key opens memory of the protection domain of the queue pair alone',
-    source: 'protocol.md 2.3, row 6; IBTA 10.2.9',
+    source: 'protocol/reliable.md 2.3, row 6; IBTA 10.2.9',
     in: 'RemoteGrant.isFor',
     from: 'this.rkey === rkey && this.pd === pd &&',
     to: 'this.rkey === rkey &&',
@@ -23,7 +23,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-qp',
     rule: 'a window of type 2 is open to the peer of the queue pair that bound it, and to no other',
-    source: 'protocol.md 3.7; IBTA 10.6.7',
+    source: 'protocol/services.md 3.7; IBTA 10.6.7',
     in: 'RemoteGrant.isFor',
     from: '(this.qpn === ANY_QP || this.qpn === qpn)',
     to: 'qpn !== ANY_QP',
@@ -32,7 +32,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'rkey-access',
     rule: 'a key opens memory for what it was registered or bound for, and for nothing else',
-    source: 'protocol.md 2.3, row 6',
+    source: 'protocol/reliable.md 2.3, row 6',
     in: 'RemoteGrant.admits',
     from: '(this.access & access) === access && this.usable',
     to: 'this.usable',
@@ -41,7 +41,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'range-end',
     rule: 'not one byte beyond the end of a region may be named',
-    source: 'protocol.md 2.3, row 6',
+    source: 'protocol/reliable.md 2.3, row 6',
     in: 'locateRange',
     from: 'lengthBytes <= spanBytes - offset ?',
     to: 'lengthBytes <= spanBytes - offset + 1 ?',
@@ -50,7 +50,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidated-window',
     rule: 'a window that was invalidated is closed',
-    source: 'protocol.md 3.7; IBTA 10.6.7',
+    source: 'protocol/services.md 3.7; IBTA 10.6.7',
     in: 'MemoryTable.invalidate',
     from: `if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;
     this.#unbind(owner);`,
@@ -60,7 +60,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidate-region',
     rule: 'nobody can invalidate the R_Key of a region',
-    source: 'protocol.md 3.7',
+    source: 'protocol/services.md 3.7',
     in: 'MemoryTable.invalidate',
     from: 'if (!(owner instanceof MemoryWindow) || owner.type !== MwType.TYPE_2) return false;',
     to: 'if (!(owner instanceof MemoryWindow)) return owner?.grant?.isFor(rkey, pd, qpn) === true;',
@@ -69,7 +69,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'invalidate-foreign',
     rule: 'a peer invalidates only what is open to it',
-    source: 'protocol.md 3.7',
+    source: 'protocol/services.md 3.7',
     in: 'MemoryTable.invalidate',
     from: 'if (owner.grant?.isFor(rkey, pd, qpn) !== true) return false;',
     to: '',
@@ -78,7 +78,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-range',
     rule: 'a window opens no more than the part that it was bound to',
-    source: 'protocol.md 3.7; IBTA 10.6.7.2',
+    source: 'protocol/services.md 3.7; IBTA 10.6.7.2',
     in: 'MemoryWindow.open',
     from: 'startHi, startLo, base, lengthBytes);',
     to: 'startHi, startLo, base, region.lengthBytes - base);',
@@ -87,7 +87,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'window-bind-access',
     rule: 'a region without MW_BIND takes no windows',
-    source: 'protocol.md 3.7',
+    source: 'protocol/services.md 3.7',
     in: 'MemoryWindow.objection',
     from: 'if (!region.allows(AccessFlags.MW_BIND)) return MwBindReason.REGION_NOT_BINDABLE;',
     to: '',
@@ -96,7 +96,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-tag',
     rule: 'all 32 bits of an L_Key count',
-    source: 'protocol.md 3.6',
+    source: 'protocol/services.md 3.6',
     in: 'KeyIndex.region',
     from: 'return region?.lkey === lkey ? region : undefined;',
     to: 'return region;',
@@ -105,7 +105,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-pd',
     rule: 'an L_Key opens memory of the protection domain of the queue pair alone',
-    source: 'protocol.md 2.10; IBTA 10.2.9',
+    source: 'protocol/reliable.md 2.10; IBTA 10.2.9',
     in: 'DataMover.#locate',
     from: 'else if (region.pd !== pd) syndrome = Syndrome.LOCAL_KEY_PD;',
     to: '',
@@ -114,7 +114,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-access',
     rule: 'what a READ brings goes only to memory that allows LOCAL_WRITE',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'DataMover.#locate',
     from: 'else if (!region.allows(access)) syndrome = Syndrome.LOCAL_KEY_ACCESS;',
     to: '',
@@ -123,7 +123,7 @@ export const memory: readonly Mutant[] = [
   {
     name: 'lkey-range',
     rule: 'a scatter/gather entry lies within its region',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'DataMover.#locate',
     from: 'else if (offset < 0) syndrome = Syndrome.LOCAL_KEY_RANGE;',
     to: '',

@@ -50,7 +50,7 @@ export const neighbours: readonly Mutant[] = [
   {
     name: 'held-after-reset',
     rule: 'a queue pair that was RESET waits for no way any more',
-    source: 'protocol.md 2.9',
+    source: 'protocol/reliable.md 2.9',
     in: 'Nic.unhold',
     from: `this.#held.remove(qp);
       this.#enqueue(qp);`,

@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What a packet has to be before it gets to a queue pair (protocol.md 1, 2.9). */
+/** What a packet has to be before it gets to a queue pair (protocol/packets.md 1, protocol/reliable.md 2.9). */
 export const packets: readonly Mutant[] = [
   {
     name: 'icrc',
     rule: 'a packet with a wrong ICRC is dropped',
-    source: 'protocol.md 1.7; IBTA 9.2.1',
+    source: 'protocol/packets.md 1.7; IBTA 9.2.1',
     in: 'Nic.#take',
     from: '!meta.unsealed && this.#verifier.verify(bytes, offset, lengthBytes, meta) < 0',
     to: 'false',
@@ -14,7 +14,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'pkey',
     rule: 'a packet of another partition is dropped',
-    source: 'protocol.md 1.1; IBTA 10.9.1.1',
+    source: 'protocol/packets.md 1.1; IBTA 10.9.1.1',
     in: 'Nic.#deliver',
     from: '} else if (!pkeysMatch(bthPkey(bytes, offset), qp.pkey)) {',
     to: '} else if (false) {',
@@ -23,7 +23,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'pkey-bits',
     rule: 'all 15 bits of a partition number count',
-    source: 'protocol.md 1.1; IBTA 10.9.1.1',
+    source: 'protocol/packets.md 1.1; IBTA 10.9.1.1',
     in: 'pkeysMatch',
     from: '((a ^ b) & PKEY_MASK) === 0',
     to: '((a ^ b) & 0xff) === 0',
@@ -32,7 +32,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'version',
     rule: 'a packet of another transport version is dropped',
-    source: 'protocol.md 1.1',
+    source: 'protocol/packets.md 1.1',
     in: 'Nic.#take',
     from: 'bthTver(bytes, offset) !== 0',
     to: 'false',
@@ -41,7 +41,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'service',
     rule: 'a queue pair takes packets of its own transport service alone',
-    source: 'protocol.md 1.2; IBTA 9.2',
+    source: 'protocol/packets.md 1.2; IBTA 9.2',
     in: 'Nic.#deliver',
     from: '} else if (opcode >>> 5 !== qp.service) {',
     to: '} else if (false) {',
@@ -50,7 +50,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'state-receiving',
     rule: 'requests that come before RTR, or after an error, are dropped',
-    source: 'protocol.md 2.9; IBTA 10.3.1',
+    source: 'protocol/reliable.md 2.9; IBTA 10.3.1',
     in: 'Nic.#deliver',
     from: '} else if (!qp.mayReceive) {',
     to: '} else if (false) {',
@@ -59,7 +59,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'peer-address',
     rule: 'a connected queue pair takes packets from the address of its peer alone',
-    source: 'protocol.md 8.3; IBTA 9.4.1.1',
+    source: 'protocol/udp.md 8.3; IBTA 9.4.1.1',
     in: 'Nic.#deliver',
     from: 'qp.connected && !qp.isPeer(meta.sourceWords)',
     to: 'false',
@@ -68,7 +68,7 @@ export const packets: readonly Mutant[] = [
   {
     name: 'truncated',
     rule: 'a packet shorter than its headers is dropped',
-    source: 'protocol.md 1.2',
+    source: 'protocol/packets.md 1.2',
     in: 'Nic.#take',
     from: '} else if (lengthBytes < opcodeHeaderBytes[opcode] + bthPadCount(bytes, offset) + ICRC_BYTES) {',
     to: '} else if (false) {',

@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What becomes of requests that are posted: work, shared receive and completion queues (protocol.md 2.9, 3.3, 3.4, 3.8). */
+/** What becomes of requests that are posted: work, shared receive and completion queues (protocol/reliable.md 2.9, protocol/services.md 3.3, 3.4, 3.8). */
 export const queues: readonly Mutant[] = [
   {
     name: 'flush-sends',
     rule: 'in ERR all send requests complete as flushed',
-    source: 'protocol.md 2.9; IBTA 10.3.1',
+    source: 'protocol/reliable.md 2.9; IBTA 10.3.1',
     in: 'Completer.flush',
     from: 'this.#completeOldest(flushStatus(cause), Syndrome.FLUSHED, detail);',
     to: ';',
@@ -14,7 +14,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'flush-receives',
     rule: 'in ERR all receive requests of a queue pair complete as flushed',
-    source: 'protocol.md 2.9; IBTA 10.3.1',
+    source: 'protocol/reliable.md 2.9; IBTA 10.3.1',
     in: 'ReceiveBuffer.flush',
     from: 'for (let left = this.qp.rq.count; left > 0 && this.take(); left -= 1) this.#flushTaken();',
     to: 'if (this.take()) this.#flushTaken();',
@@ -23,7 +23,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'failed-then-state',
     rule: 'a queue pair is in ERR when the completion of the request that failed is seen',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'QueuePair.enterError',
     from: `this.#stop(QpState.ERR, cause);
     this.#stopCopies();
@@ -36,7 +36,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'failed-then-sqe',
     rule: 'a send queue is in SQE when the completion of the request that failed is seen',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'QueuePair.enterSendQueueError',
     from: `this.#stop(QpState.SQE, cause);
     this.copies?.sending.drop();
@@ -49,7 +49,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'flush-shared',
     rule: 'a shared receive queue is not flushed with one of its queue pairs',
-    source: 'protocol.md 3.4',
+    source: 'protocol/services.md 3.4',
     in: 'ReceiveBuffer.flush',
     from: `if (this.#srq === undefined) {
       this.taken = false;
@@ -70,7 +70,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'last-wqe',
     rule: 'a queue pair in ERR says that it takes no more of its shared receive queue',
-    source: 'protocol.md 3.4; IBTA 11.6.3',
+    source: 'protocol/services.md 3.4; IBTA 11.6.3',
     in: 'QueuePair.enterError',
     from: 'if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);',
     to: '',
@@ -79,7 +79,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-limit',
     rule: 'a shared receive queue that falls below its limit says so',
-    source: 'protocol.md 3.4',
+    source: 'protocol/services.md 3.4',
     in: 'SharedReceiveQueue.take',
     from: 'this.events.asyncEvent({ type: EventType.SRQ_LIMIT_REACHED, srqn: this.srqn });',
     to: '',
@@ -88,7 +88,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-limit-early',
     rule: 'a shared receive queue says that it fell below its limit, not that it reached it',
-    source: 'protocol.md 3.4',
+    source: 'protocol/services.md 3.4',
     in: 'SharedReceiveQueue.take',
     from: 'queue.count < this.limit',
     to: 'queue.count <= this.limit',
@@ -97,7 +97,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'srq-order',
     rule: 'a shared receive queue gives its requests in the order in which they were posted, and each once',
-    source: 'protocol.md 3.4',
+    source: 'protocol/services.md 3.4',
     in: 'SharedReceiveQueue.take',
     from: 'queue.retire((queue.head + 1) | 0);',
     to: 'queue.retire((queue.head + (queue.count > 1 ? 2 : 1)) | 0);',
@@ -106,7 +106,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'xrc-domain',
     rule: 'a request names a shared receive queue of the domain of the target queue pair',
-    source: 'protocol.md 3.3',
+    source: 'protocol/services.md 3.3',
     in: 'Nic.xrcSrq',
     from: 'return srq?.xrcd === xrcd ? srq : undefined;',
     to: 'return srq;',
@@ -115,7 +115,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'xrc-named',
     rule: 'a request goes to the shared receive queue that it names',
-    source: 'protocol.md 3.3',
+    source: 'protocol/services.md 3.3',
     in: 'ReceiveBuffer.choose',
     from: 'if (chosen?.srqn === srqn && !chosen.destroyed)',
     to: 'if (chosen?.destroyed === false)',
@@ -124,7 +124,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-event',
     rule: 'a completion queue that is armed raises an event',
-    source: 'protocol.md 3.8',
+    source: 'protocol/services.md 3.8',
     in: 'CompletionQueue.#announce',
     from: `Atomics.store(this.#words, Header.ARM, CqArm.NONE);
     channel.post(this.cqn);`,
@@ -134,7 +134,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-event-once',
     rule: 'a completion queue raises one event each time it is armed',
-    source: 'protocol.md 3.8',
+    source: 'protocol/services.md 3.8',
     in: 'CompletionQueue.#announce',
     from: 'Atomics.store(this.#words, Header.ARM, CqArm.NONE);',
     to: '',
@@ -143,7 +143,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-solicited-only',
     rule: 'a completion queue that is armed for solicited completions raises no event for others',
-    source: 'protocol.md 3.8',
+    source: 'protocol/services.md 3.8',
     in: 'CompletionQueue.#announce',
     from: '(arm === CqArm.SOLICITED && !solicited)',
     to: 'false',
@@ -152,7 +152,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'cq-solicited-error',
     rule: 'a completion queue that is armed for solicited completions raises an event for failures as well',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'CompletionQueue.push',
     from: 'solicited || status !== WcStatus.SUCCESS',
     to: 'solicited',
@@ -161,7 +161,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'slots-back',
     rule: 'the slot of a request that has completed is given back',
-    source: 'protocol.md 3.8',
+    source: 'protocol/services.md 3.8',
     in: 'Completer.#completeAcknowledged',
     from: `this.#completeOldest(WcStatus.SUCCESS, Syndrome.NONE, undefined);
     sq.publish();`,

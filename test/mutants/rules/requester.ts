@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What a reliable requester does with what is posted, and with what it hears (protocol.md 2.6, 2.7, 2.10). */
+/** What a reliable requester does with what is posted, and with what it hears (protocol/reliable.md 2.6, 2.7, 2.10). */
 export const requester: readonly Mutant[] = [
   {
     name: 'ack-unsent',
     rule: 'an acknowledgement of what was never sent counts for nothing',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'Completer.#isExpected',
     from: 'psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0',
     to: 'psnDiff(psn, window.una) >= 0',
@@ -14,7 +14,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'ack-passes-read',
     rule: 'an acknowledgement of what comes after a READ does not complete the READ',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'Completer.#acknowledge',
     from: 'if (kind?.answered === true) {',
     to: 'if (false) {',
@@ -23,7 +23,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'response-in-order',
     rule: 'a READ response counts only as the next one that is missing',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'Completer.onReadResponse',
     from: `if (!this.#isExpected(psn) || !this.#acknowledge(psn)) return;
     if (window.una !== psn) return;`,
@@ -33,7 +33,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'last-packet',
     rule: 'a request is complete when all of its packets are acknowledged',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'SendWindow.isAcknowledged',
     from: 'psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= 0',
     to: 'psnDiff(this.una, psnAdd(this.#slots[slot + Slot.FIRST_PSN], this.#slots[slot + Slot.PACKETS])) >= -1',
@@ -42,7 +42,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'nak-access',
     rule: 'a NAK of a remote access error ends the request with that error',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'refusals',
     from: 'status: WcStatus.REM_ACCESS_ERR',
     to: 'status: WcStatus.REM_OP_ERR',
@@ -51,7 +51,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-count',
     rule: 'after retry_cnt retries without progress the queue pair fails',
-    source: 'protocol.md 2.6; IBTA 9.7.6.1.3',
+    source: 'protocol/reliable.md 2.6; IBTA 9.7.6.1.3',
     in: 'Completer.#retry',
     from: 'this.#retriesLeft -= 1;',
     to: '',
@@ -60,7 +60,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-reload',
     rule: 'progress gives all retries back',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'Completer.#reload',
     from: `this.#retriesLeft = this.requester.retryCnt;
     this.#rnrRetriesLeft`,
@@ -70,7 +70,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rnr-count',
     rule: 'after rnr_retry times of not being ready the queue pair fails',
-    source: 'protocol.md 2.6; IBTA 9.7.5.2.8',
+    source: 'protocol/reliable.md 2.6; IBTA 9.7.5.2.8',
     in: 'Completer.#onRnr',
     from: 'this.#rnrRetriesLeft -= 1;',
     to: '',
@@ -79,7 +79,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rnr-wait',
     rule: 'after an RNR NAK nothing is sent for the time that it asks for',
-    source: 'protocol.md 2.6; IBTA 9.7.5.2.8',
+    source: 'protocol/reliable.md 2.6; IBTA 9.7.5.2.8',
     in: 'Completer.#onRnr',
     from: 'this.#startTimer(rnrTimerUs(timerCode));',
     to: 'this.#startTimer(rnrTimerUs(timerCode) / 10);',
@@ -88,7 +88,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'retry-timer',
     rule: 'what was sent is sent again when nothing is heard of it',
-    source: 'protocol.md 2.6',
+    source: 'protocol/reliable.md 2.6',
     in: 'Completer.onTimer',
     from: 'this.#retry(Syndrome.RETRY_TIMEOUT);',
     to: '',
@@ -97,7 +97,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'unsignalled',
     rule: 'a request that is not signalled completes in silence',
-    source: 'protocol.md 2.7',
+    source: 'protocol/reliable.md 2.7',
     in: 'Completer.#completeOldest',
     from: 'if (success && !qp.sqSigAll && (control & (SendFlags.SIGNALED << 8)) === 0) return;',
     to: '',
@@ -106,7 +106,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'local-error-order',
     rule: 'a request that fails at home completes after those before it',
-    source: 'protocol.md 2.7',
+    source: 'protocol/reliable.md 2.7',
     in: 'Completer.#failStalled',
     from: 'const passed = (this.qp.sq.head - stalled.index) | 0;',
     to: 'const passed = 0;',
@@ -115,7 +115,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'fence',
     rule: 'a fenced request waits for the READs and atomics before it',
-    source: 'protocol.md 2.7',
+    source: 'protocol/reliable.md 2.7',
     in: 'RequestSender.#startNext',
     from: 'if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;',
     to: '',
@@ -124,7 +124,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'rd-atomic',
     rule: 'no more than max_rd_atomic READs and atomics are outstanding',
-    source: 'protocol.md 2.7',
+    source: 'protocol/reliable.md 2.7',
     in: 'RequestSender.transmit',
     from: 'if (kind.answered && window.rdOutstanding >= Math.max(1, qp.attr.maxRdAtomic)) return Served.IDLE;',
     to: '',
@@ -133,7 +133,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'read-retry-address',
     rule: 'a READ that is repeated from the middle asks for the rest of its memory',
-    source: 'protocol.md 2.2',
+    source: 'protocol/reliable.md 2.2',
     in: 'RequestSender.#writeReth',
     from: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0) + begin;',
     to: '(words[entry + SendWqe.REMOTE_ADDR_LO] >>> 0);',
@@ -142,7 +142,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'probe-begins-first',
     rule: 'a probe asks for all that is missing of a READ, not for the end of it',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'RequestSender.#probe',
     from: 'window.interrupt();',
     to: `window.interrupt();
@@ -152,7 +152,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'drain',
     rule: 'in SQD no request is started',
-    source: 'protocol.md 2.9',
+    source: 'protocol/reliable.md 2.9',
     in: 'QueuePair.mayStart',
     from: `get mayStart(): boolean {
     return this.state === QpState.RTS;`,
@@ -163,7 +163,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'drained-event',
     rule: 'a send queue that has drained says so, when asked to',
-    source: 'protocol.md 2.9',
+    source: 'protocol/reliable.md 2.9',
     in: 'QueuePair.onSendIdle',
     from: 'this.raise(EventType.SQ_DRAINED);',
     to: '',
@@ -172,7 +172,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'reset-keeps-bursts',
     rule: 'a queue pair that was RESET has bursts as large as a new one',
-    source: 'protocol.md 2.9, man ibv_modify_qp_rate_limit',
+    source: 'protocol/reliable.md 2.9, man ibv_modify_qp_rate_limit',
     in: 'SinglePacketRequester.reset',
     from: 'this.queue.reset();',
     to: '',

@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What a reliable responder does with requests (protocol.md 2.3 to 2.5). */
+/** What a reliable responder does with requests (protocol/reliable.md 2.3 to 2.5). */
 export const responder: readonly Mutant[] = [
   {
     name: 'psn-ahead',
     rule: 'a request ahead of the expected PSN is not executed',
-    source: 'protocol.md 2.3, row 1; IBTA 9.7.1',
+    source: 'protocol/reliable.md 2.3, row 1; IBTA 9.7.1',
     in: 'Responder.onRequest',
     from: 'if (distance > 0) {',
     to: 'if (false) {',
@@ -14,7 +14,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-send',
     rule: 'a SEND that comes again is not executed again',
-    source: 'protocol.md 2.5; IBTA 9.7.1',
+    source: 'protocol/reliable.md 2.5; IBTA 9.7.1',
     in: 'Responder.onRequest',
     from: 'if (distance < 0) {',
     to: 'if (distance < 0 && (bits & OpcodeBit.SEND) === 0) {',
@@ -23,7 +23,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-unacknowledged',
     rule: 'a SEND or WRITE that comes again is acknowledged again: the first acknowledgement may be lost',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'Responder.onRequest',
     from: 'else this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: '',
@@ -32,7 +32,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-acknowledges-more',
     rule: 'a request that comes again acknowledges what was executed, and nothing beyond',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'Responder.onRequest',
     from: 'this.sender.acknowledge(psnAdd(this.#expectedPsn, -1), ACK_SYNDROME, this.#msn);',
     to: 'this.sender.acknowledge(this.#expectedPsn, ACK_SYNDROME, this.#msn);',
@@ -41,7 +41,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-read',
     rule: 'a READ that comes again is answered again',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'AnsweredRequests.#answerAgain',
     from: 'if (operation === OpcodeBit.READ_REQUEST) return this.#readAgain(bytes, offset, psn, resource);',
     to: 'if (operation === OpcodeBit.READ_REQUEST) return true;',
@@ -50,7 +50,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-atomic',
     rule: 'an atomic that comes again is answered with what it found, and not executed again',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'AnsweredRequests.#answerAgain',
     from: 'if (operation === OpcodeBit.ATOMIC) sender.queueAtomic(resource, true);',
     to: `if (operation === OpcodeBit.ATOMIC) {
@@ -66,7 +66,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'answers-kept',
     rule: 'the answers to as many READs and atomics are kept as may be outstanding',
-    source: 'protocol.md 2.5',
+    source: 'protocol/reliable.md 2.5',
     in: 'ResponderResources.take',
     from: 'this.#next = (this.#next + 1) % this.#capacity;',
     to: 'this.#next = 0;',
@@ -75,7 +75,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'message-sequence',
     rule: 'a MIDDLE or LAST packet follows the FIRST of its own kind, and nothing else comes between',
-    source: 'protocol.md 2.3, row 2',
+    source: 'protocol/reliable.md 2.3, row 2',
     in: 'Responder.#isInSequence',
     from: 'return this.#unfinished === Unfinished.NONE ? !continues : continues && (bits & this.#unfinished) !== 0;',
     to: 'return this.#unfinished !== Unfinished.NONE || !continues;',
@@ -84,7 +84,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'qp-remote-write',
     rule: 'a peer WRITEs only where the queue pair lets it',
-    source: 'protocol.md 2.3, row 3',
+    source: 'protocol/reliable.md 2.3, row 3',
     in: 'Responder.#onWrite',
     from: 'if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {',
     to: 'if (false) {',
@@ -93,7 +93,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'qp-remote-read',
     rule: 'a peer READs and does atomics only where the queue pair lets it',
-    source: 'protocol.md 2.3, row 3',
+    source: 'protocol/reliable.md 2.3, row 3',
     in: 'AnsweredRequests.#allows',
     from: 'return (this.qp.attr.qpAccessFlags & needed) === needed;',
     to: 'return true;',
@@ -102,7 +102,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'rnr-nak',
     rule: 'a SEND that finds no receive request is answered with an RNR NAK',
-    source: 'protocol.md 2.3, row 4; IBTA 9.7.5.2.8',
+    source: 'protocol/reliable.md 2.3, row 4; IBTA 9.7.5.2.8',
     in: 'Responder.#notReady',
     from: 'this.sender.acknowledge(this.#expectedPsn, Aeth.RNR_NAK | this.qp.attr.minRnrTimer, this.#msn);',
     to: '',
@@ -111,7 +111,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'rnr-executed',
     rule: 'a SEND that finds no receive request is not acknowledged',
-    source: 'protocol.md 2.3, row 4',
+    source: 'protocol/reliable.md 2.3, row 4',
     in: 'Responder.#notReady',
     from: 'this.core.counters.sendRnrErr += 1;',
     to: 'this.executed(1, true, true);\n    return;',
@@ -120,7 +120,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'send-too-long',
     rule: 'a SEND longer than its receive request is an invalid request',
-    source: 'protocol.md 2.3, row 5',
+    source: 'protocol/reliable.md 2.3, row 5',
     in: 'Responder.#onSend',
     from: 'if (this.#received + payload > room) {',
     to: 'if (false) {',
@@ -129,7 +129,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-length',
     rule: 'a WRITE carries as many bytes as its RETH says',
-    source: 'protocol.md 2.3, row 6',
+    source: 'protocol/reliable.md 2.3, row 6',
     in: 'Responder.#onWrite',
     from: 'if (ends ? payload !== left : payload >= left) {',
     to: 'if (false) {',
@@ -138,7 +138,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-nothing',
     rule: 'a WRITE of no bytes may name any key and address',
-    source: 'protocol.md 2.8',
+    source: 'protocol/reliable.md 2.8',
     in: 'Responder.#openWrite',
     from: 'if (length === 0) return true;',
     to: '',
@@ -147,7 +147,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'atomic-alignment',
     rule: 'an atomic on an address that is not a multiple of eight is an invalid request',
-    source: 'protocol.md 2.7',
+    source: 'protocol/reliable.md 2.7',
     in: 'AnsweredRequests.#onAtomic',
     from: 'if (payload !== 0 || (lo & 7) !== 0) {',
     to: 'if (payload !== 0) {',
@@ -156,7 +156,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'compare-high',
     rule: 'COMPARE_SWAP compares all 64 bits',
-    source: 'protocol.md 1.3',
+    source: 'protocol/packets.md 1.3',
     in: 'executeAtomic',
     from: 'if (lo !== atomicEthCompareLo(bytes, at) || hi !== atomicEthCompareHi(bytes, at)) return;',
     to: 'if (lo !== atomicEthCompareLo(bytes, at)) return;',
@@ -165,7 +165,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'add-carry',
     rule: 'FETCH_ADD adds 64 bits',
-    source: 'protocol.md 1.3',
+    source: 'protocol/packets.md 1.3',
     in: 'executeAtomic',
     from: '(sum >= 2 ** 32 ? 1 : 0)',
     to: '0',
@@ -174,7 +174,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'immediate-order',
     rule: 'immediate data is delivered byte for byte',
-    source: 'protocol.md 1.3',
+    source: 'protocol/packets.md 1.3',
     in: 'Responder.#onSend',
     from: `wcFlags = WcFlags.WITH_IMM;
       immData = getU32(bytes, offset + immOffset[opcode]);`,
@@ -185,7 +185,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'write-imm-length',
     rule: 'the completion of a WRITE with immediate data tells the length of the whole message',
-    source: 'protocol.md 2.10',
+    source: 'protocol/reliable.md 2.10',
     in: 'Responder.#onWrite',
     from: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength',
     to: 'this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, payload',
@@ -194,7 +194,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'acknowledgement',
     rule: 'a request that asks for an acknowledgement gets one',
-    source: 'protocol.md 2.3, row 7; 2.4',
+    source: 'protocol/reliable.md 2.3, row 7; 2.4',
     in: 'Responder.executed',
     from: '} else if (ackRequest) {',
     to: '} else if (false) {',
@@ -203,7 +203,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'error-after-nak',
     rule: 'a responder that refuses a request goes to ERR',
-    source: 'protocol.md 2.3',
+    source: 'protocol/reliable.md 2.3',
     in: 'Responder.#refuseMemory',
     from: `this.qp.raise(eventOf(nakCode), syndrome);
     this.qp.enterError(syndrome);`,
@@ -213,7 +213,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'msn',
     rule: 'the message sequence number counts the messages that were executed',
-    source: 'protocol.md 2.1',
+    source: 'protocol/reliable.md 2.1',
     in: 'Responder.executed',
     from: 'if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;',
     to: 'this.#msn = (this.#msn + 1) & 0xffffff;',
@@ -222,7 +222,7 @@ export const responder: readonly Mutant[] = [
   {
     name: 'duplicate-read-domain',
     rule: 'a READ that comes again is judged by the domain that it was executed in, whichever message of XRC is open meanwhile',
-    source: 'protocol.md 2.5, 3.3',
+    source: 'protocol/reliable.md 2.5, protocol/services.md 3.3',
     in: 'AnsweredRequests.#readAgain',
     from: 'memory.openRemote(rkey, resource.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',
     to: 'memory.openRemote(rkey, responder.pd, qp.qpn, AccessFlags.REMOTE_READ, hi, lo, length);',

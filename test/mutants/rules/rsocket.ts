@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of streams of rsockets, and of their datagrams. */
-const wire = 'docs/protocol.md 5';
+const wire = 'protocol/rsockets.md 5';
 const owner = 'src/protocols/rsocket/stream/stream-socket.ts, what a stream tells its owner';
 const engine = 'src/protocols/README.md, how a protocol uses the engine';
 
@@ -322,7 +322,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-sender-unchecked',
     rule: 'a datagram whose header names another sender than its packet is dropped',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'datagramHeaderBytes',
     from: 'if (bytes[said + i] !== grh[seen + i]) return 0;',
     to: 'if (bytes[said + i] !== grh[seen + i]) break;',
@@ -331,7 +331,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-any-answer',
     rule: 'an answer tells of a queue pair only to who has asked',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.#introduced',
     from: 'if (peer?.isAsked !== true) return;',
     to: 'if (peer === undefined) return;',
@@ -340,7 +340,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-unanswered',
     rule: 'whoever brings a datagram by UDP is told the queue pair',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.#introduced',
     from: 'this.#introduce(IntroductionKind.CTRL, peer, NOTHING);',
     to: '',
@@ -349,7 +349,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-never-asked-again',
     rule: 'a peer that has not told its queue pair for a time is sent the next datagram by UDP again',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.send',
     from: 'if (peer.qpn === 0 || now >= peer.askAtUs) {',
     to: 'if (peer.qpn === 0) {',
@@ -358,7 +358,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-too-long',
     rule: 'a datagram has no more bytes than a packet has room for',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.send',
     from: 'if (length > this.maxPayload)',
     to: 'if (length > this.maxPayload + 1)',
@@ -367,7 +367,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-waits-without-limit',
     rule: 'what comes by UDP waits within the bound of the receive buffer',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.#introduced',
     from: 'if (this.#isFull || payload.length > this.maxPayload) return;',
     to: 'if (payload.length > this.maxPayload) return;',
@@ -376,7 +376,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-of-anybody',
     rule: 'a socket that is connected takes only what its peer sends',
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.#received',
     from: 'if (headerBytes === 0 || this.#isFull || !this.#isWanted(bytes)) {',
     to: 'if (headerBytes === 0 || this.#isFull) {',
@@ -385,7 +385,7 @@ export const rsocket: readonly Mutant[] = [
   {
     name: 'rsocket-datagram-buffer-kept',
     rule: "the buffer of a datagram that was read is the adapter's again",
-    source: 'docs/protocol.md 5.5',
+    source: 'protocol/rsockets.md 5.5',
     in: 'DatagramSocket.consume',
     from: 'read.slot >= 0 && !this.#isClosed',
     to: 'read.slot < 0 && !this.#isClosed',

@@ -1,11 +1,11 @@
 import type { Mutant } from '../mutant.js';
 
-/** What the unreliable services do otherwise (protocol.md 3.1, 3.2). */
+/** What the unreliable services do otherwise (protocol/services.md 3.1, 3.2). */
 export const services: readonly Mutant[] = [
   {
     name: 'uc-gap',
     rule: 'a message of UC that lacks a packet is dropped whole',
-    source: 'protocol.md 3.1; IBTA 9.9.3',
+    source: 'protocol/services.md 3.1; IBTA 9.9.3',
     in: 'UnreliableResponder.onRequest',
     from: '} else if (!inOrder || (bits & this.#unfinished) === 0) {',
     to: '} else if ((bits & this.#unfinished) === 0) {',
@@ -14,7 +14,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-resume',
     rule: 'after a message of UC that was dropped the next one is taken',
-    source: 'protocol.md 2.3, row 1; 3.1',
+    source: 'protocol/reliable.md 2.3, row 1; 3.1',
     in: 'UnreliableResponder.onRequest',
     from: 'const inOrder = psn === this.#expectedPsn;',
     to: 'const inOrder = psn === this.#expectedPsn;\n    if (!inOrder) return;',
@@ -23,7 +23,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-qp-access',
     rule: 'a peer on UC WRITEs only where the queue pair lets it',
-    source: 'protocol.md 2.3, row 3',
+    source: 'protocol/reliable.md 2.3, row 3',
     in: 'UnreliableResponder.#onWrite',
     from: 'if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {',
     to: 'if (false) {',
@@ -32,7 +32,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'uc-length',
     rule: 'a WRITE of UC carries as many bytes as its RETH says',
-    source: 'protocol.md 2.3, row 6',
+    source: 'protocol/reliable.md 2.3, row 6',
     in: 'UnreliableResponder.#onWrite',
     from: '(ends ? payload !== left : payload >= left) ||',
     to: '',
@@ -41,7 +41,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-qkey',
     rule: 'a datagram with another Q_Key is dropped',
-    source: 'protocol.md 1.5; IBTA 10.2.5',
+    source: 'protocol/packets.md 1.5; IBTA 10.2.5',
     in: 'DatagramResponder.onRequest',
     from: 'if (dethQkey(bytes, deth) !== (qp.attr.qkey | 0)) {',
     to: 'if (false) {',
@@ -50,7 +50,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-header',
     rule: 'the payload of a datagram begins behind the 40 bytes of its header',
-    source: 'protocol.md 1.6',
+    source: 'protocol/packets.md 1.6',
     in: 'DatagramResponder.onRequest',
     from: 'receive.scatter(GRH_BYTES, bytes, offset + header, payload, true)',
     to: 'receive.scatter(0, bytes, offset + header, payload, true)',
@@ -59,7 +59,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-length',
     rule: 'the length of a datagram counts the 40 bytes of its header',
-    source: 'protocol.md 1.6',
+    source: 'protocol/packets.md 1.6',
     in: 'DatagramResponder.onRequest',
     from: `WcOpcode.RECV,
       GRH_BYTES + payload`,
@@ -70,7 +70,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-source',
     rule: 'a datagram says which queue pair sent it',
-    source: 'protocol.md 3.2',
+    source: 'protocol/services.md 3.2',
     in: 'DatagramResponder.onRequest',
     from: `undefined,
       dethSourceQp(bytes, deth)`,
@@ -80,7 +80,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'ud-too-short',
     rule: 'a datagram longer than its receive request is dropped',
-    source: 'protocol.md 3.2; IBTA 9.9.3',
+    source: 'protocol/services.md 3.2; IBTA 9.9.3',
     in: 'DatagramResponder.onRequest',
     from: 'if (GRH_BYTES + payload > room) {',
     to: 'if (false) {',
@@ -89,7 +89,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-twice',
     rule: 'a queue pair that was attached to a group twice gets one copy, and is detached at once',
-    source: 'protocol.md 3.5',
+    source: 'protocol/services.md 3.5',
     in: 'MulticastTable.attach',
     from: 'if (group?.members.includes(qp) === true)',
     to: 'if (false)',
@@ -98,7 +98,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-itself',
     rule: 'a queue pair that was made so does not get what it sends to a group itself',
-    source: 'protocol.md 3.5',
+    source: 'protocol/services.md 3.5',
     in: 'MulticastTable.isBlocked',
     from: 'if ((qp.createFlags & QpCreateFlags.BLOCK_SELF_MCAST_LB) === 0)',
     to: 'if (true)',
@@ -107,7 +107,7 @@ export const services: readonly Mutant[] = [
   {
     name: 'group-members',
     rule: 'each queue pair that is attached to a group gets a copy',
-    source: 'protocol.md 3.5',
+    source: 'protocol/services.md 3.5',
     in: 'MulticastTable.membersOf',
     from: 'return group.members;',
     to: 'return group.members.slice(0, 1);',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of UCP's calls on memory, of its active messages and of its streams. */
-const GIVEN_UP = 'docs/protocol.md 9.2';
+const GIVEN_UP = 'protocol/ucp.md 9.2';
 
 export const ucpCalls: readonly Mutant[] = [
   {
@@ -115,7 +115,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-answers-without-limit',
     rule: 'a peer is owed no more answers than were agreed on',
-    source: 'docs/protocol.md 9.4',
+    source: 'protocol/ucp.md 9.4',
     in: 'Responder.#answer',
     from: 'if (this.#owed === MOST_UNANSWERED) {',
     to: 'if (this.#owed < 0) {',

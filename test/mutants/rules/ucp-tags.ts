@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of messages by tags in UCP. */
-const RENDEZVOUS = 'docs/protocol.md 9.1';
-const GIVEN_UP = 'docs/protocol.md 9.2';
+const RENDEZVOUS = 'protocol/ucp.md 9.1';
+const GIVEN_UP = 'protocol/ucp.md 9.2';
 
 export const ucpTags: readonly Mutant[] = [
   {

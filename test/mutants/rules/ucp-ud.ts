@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of UCP's datagrams. */
-const wire = 'docs/protocol.md 9.3';
+const wire = 'protocol/ucp.md 9.3';
 
 export const ucpUd: readonly Mutant[] = [
   {

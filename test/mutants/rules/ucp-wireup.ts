@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of how workers of UCP meet by their addresses. */
-const SECTION = 'docs/protocol.md 9.6';
+const SECTION = 'protocol/ucp.md 9.6';
 
 export const ucpWireup: readonly Mutant[] = [
   {

@@ -1,8 +1,8 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of memory that ends of a session of xio share, and of bodies in pieces. */
-const GRANTING = 'docs/protocol.md 10.8';
-const LINKS = 'docs/protocol.md 10.1';
+const GRANTING = 'protocol/xio.md 10.8';
+const LINKS = 'protocol/xio.md 10.1';
 
 export const xioDirect: readonly Mutant[] = [
   {
@@ -124,7 +124,7 @@ export const xioDirect: readonly Mutant[] = [
   {
     name: 'xio-placement-ignored',
     rule: 'a body that is to go apart from its head does, however short it is',
-    source: 'docs/protocol.md 10.2',
+    source: 'protocol/xio.md 10.2',
     in: 'RdmaLink.send',
     from: 'const isShort = !isApart && bodyBytes',
     to: 'const isShort = bodyBytes',

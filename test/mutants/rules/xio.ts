@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of sessions that survive their connections. */
-const SESSIONS = 'docs/protocol.md 10.4';
-const CREDITS = 'docs/protocol.md 10.5';
-const RESUMING = 'docs/protocol.md 10.6';
+const SESSIONS = 'protocol/xio.md 10.4';
+const CREDITS = 'protocol/xio.md 10.5';
+const RESUMING = 'protocol/xio.md 10.6';
 
 export const xio: readonly Mutant[] = [
   {
@@ -18,7 +18,7 @@ export const xio: readonly Mutant[] = [
   {
     name: 'xio-close-not-asked',
     rule: 'an end that closes has the peer answer to what nobody waits for',
-    source: 'docs/protocol.md 10',
+    source: 'protocol/xio.md 10',
     in: 'RdmaLink.#closeIfSent',
     from: 'if (this.#slots.endsUnsignaled) this.#slots.ask();',
     to: '',
@@ -244,7 +244,7 @@ export const xio: readonly Mutant[] = [
   {
     name: 'xio-say-once-waits-for-ever',
     rule: 'a client that gives no room to be told something is gone after 10 s',
-    source: 'docs/protocol.md 10.7',
+    source: 'protocol/xio.md 10.7',
     in: 'Speaker.constructor',
     from: 'chore(PATIENCE_MS, () => link.abort())',
     to: 'chore(PATIENCE_MS, () => undefined)',

@@ -89,7 +89,7 @@ function mostOf(context: Context): Resources {
   };
 }
 
-/** How many bytes of private data each call may carry: of connections, and of datagrams (protocol.md 4.5). */
+/** How many bytes of private data each call may carry: of connections, and of datagrams (protocol/connections.md 4.5). */
 const maxPrivateData = {
   rdma_connect: { connections: PrivateDataBytes.CONNECT, datagrams: PrivateDataBytes.RESOLVE },
   rdma_accept: { connections: PrivateDataBytes.ACCEPT, datagrams: PrivateDataBytes.RESOLVED },

@@ -9,7 +9,7 @@ import type { QueuePairs } from '../identifiers/queue-pairs.js';
 
 const JOIN = 'rdma_join_multicast';
 const LEAVE = 'rdma_leave_multicast';
-/** The number that datagrams to a group bear (protocol.md 3.5). */
+/** The number that datagrams to a group bear (protocol/services.md 3.5). */
 const MULTICAST_QPN = 0xffffff;
 const NOTHING = new Uint8Array(0);
 

@@ -11,7 +11,7 @@ import type { CmId, EventChannel } from '../objects.js';
 
 const CALL = 'rdma_get_cm_event';
 
-/** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol.md 4.4). */
+/** How long `close` waits for the peer to hear of it. It repeats itself some hundred times as long (protocol/connections.md 4.4). */
 const FAREWELL_MS = 2000;
 
 const ENDINGS: readonly CmEventType[] = [

@@ -2,7 +2,7 @@ import type { AhAttr, Gid } from '../../../device/ibta/index.js';
 import type { CmEvent as CmDeviceEvent } from '../../../device/cm/index.js';
 import type { ConnParamReceived, UdParamReceived } from '../identifiers/parameters.js';
 
-/** Hops of a packet where nobody says otherwise (protocol.md 4.6). */
+/** Hops of a packet where nobody says otherwise (protocol/connections.md 4.6). */
 const HOP_LIMIT = 64;
 const NO_CONN: Omit<ConnParamReceived, 'privateData'> = {
   responderResources: 0,

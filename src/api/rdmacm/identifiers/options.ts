@@ -10,6 +10,6 @@ export interface CmOptionValues {
   readonly [CmOption.REUSEADDR]: boolean;
   /** Whether a wildcard takes requests of its own version of IP only. Default: `0.0.0.0` does, `::` takes both. */
   readonly [CmOption.AFONLY]: boolean;
-  /** How long the peer may take to acknowledge: 0 to 31, in 4.096 µs · 2^n (protocol.md 4.2). */
+  /** How long the peer may take to acknowledge: 0 to 31, in 4.096 µs · 2^n (protocol/connections.md 4.2). */
   readonly [CmOption.ACK_TIMEOUT]: number;
 }

@@ -1,7 +1,7 @@
 import { nameOf } from '../../../device/ibta/index.js';
 import { invalid, type Problem } from '../../verbs/index.js';
 
-/** How far an identifier is (protocol.md 4.7). */
+/** How far an identifier is (protocol/connections.md 4.7). */
 export const IdState = {
   IDLE: 0,
   ADDR_BOUND: 1,

@@ -17,7 +17,7 @@ import {
 import { assertErrno, message, next, Pair, PASSIVE, PORT, textOf } from './support.js';
 
 const GROUP = { host: '239.7.7.7' };
-/** Bytes before a datagram that its IP header takes (protocol.md 1.6). */
+/** Bytes before a datagram that its IP header takes (protocol/packets.md 1.6). */
 const GRH = 40;
 
 /** Sends a datagram to whom an event names. */

@@ -61,7 +61,7 @@ export function completeAhAttr(init: AhAttrInit): AhAttr {
 }
 
 /**
- * Why an address handle cannot be made from this, or undefined when it can (protocol.md 3.9).
+ * Why an address handle cannot be made from this, or undefined when it can (protocol/services.md 3.9).
  *
  * @param ports how many the device has
  * @param hasGid whether the port's GID table has an entry there

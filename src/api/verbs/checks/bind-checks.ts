@@ -41,7 +41,7 @@ export function mwTypeProblem(type: unknown): Problem | undefined {
   return invalid(`there are no memory windows of type ${show(type)}`, 'Choose one of MwType');
 }
 
-/** What both ways of binding ask of a window and of what it is to open (protocol.md 3.7). */
+/** What both ways of binding ask of a window and of what it is to open (protocol/services.md 3.7). */
 function bindProblem(type: MwType, mw: unknown, bindInfo: unknown, advice: string): Problem | undefined {
   if (!isObject(mw)) return invalid('mw is not a memory window', 'allocMw makes one');
   const window: LooseWindow = mw;
@@ -70,7 +70,7 @@ function bindProblem(type: MwType, mw: unknown, bindInfo: unknown, advice: strin
     : invalid('bindInfo.mr is not a memory region', 'regMr makes one');
 }
 
-/** Why `bindMw` cannot bind a window so, or undefined when it can (`man ibv_bind_mw`, protocol.md 3.7). */
+/** Why `bindMw` cannot bind a window so, or undefined when it can (`man ibv_bind_mw`, protocol/services.md 3.7). */
 export function bindVerbProblem(mw: unknown, bindInfo: unknown): Problem | undefined {
   const problem = bindProblem(MwType.TYPE_1, mw, bindInfo, 'Post a BIND_MW request for a window of type 2');
   if (problem !== undefined) return problem;
@@ -83,7 +83,7 @@ export function bindVerbProblem(mw: unknown, bindInfo: unknown): Problem | undef
 }
 
 /**
- * Why a BIND_MW request cannot bind a window so, or undefined when it can (protocol.md 3.7). What the region and the
+ * Why a BIND_MW request cannot bind a window so, or undefined when it can (protocol/services.md 3.7). What the region and the
  * window's state have to say is found when it is carried out: MW_BIND_ERR.
  */
 export function bindRequestProblem(mw: unknown, rkey: unknown, bindInfo: unknown): Problem | undefined {

@@ -19,7 +19,7 @@ const FIELDS: FieldsOf<CqInitAttr> = {
 };
 const MODERATION_FIELDS: FieldsOf<CqModeration> = { cqCount: true, cqPeriod: true };
 
-/** Why a device cannot make a CQ of this size, or undefined when it can (protocol.md 3.8). */
+/** Why a device cannot make a CQ of this size, or undefined when it can (protocol/services.md 3.8). */
 export function cqeProblem(cqe: unknown, maxCqe: number): Problem | undefined {
   if (isCount(cqe, 1, maxCqe)) return undefined;
   return invalid(`cqe is ${show(cqe)}`, `This device takes 1 to ${maxCqe}`);

@@ -125,7 +125,7 @@ function isQpType(value: unknown): value is QpType {
 }
 
 /**
- * Why `Pd.createQp` cannot make such a QP, or undefined when it can (protocol.md 3.9, man ibv_create_qp_ex). Sizes, and
+ * Why `Pd.createQp` cannot make such a QP, or undefined when it can (protocol/services.md 3.9, man ibv_create_qp_ex). Sizes, and
  * whether CQs and SRQ live in the same context, are looked at elsewhere.
  */
 export function qpInitProblem(init: unknown): Problem | undefined {

@@ -29,7 +29,7 @@ const PAGE_MASK = 0xfffn;
 const ADDRESS_END = 1n << 64n;
 
 /**
- * Why memory cannot be registered with these access flags, or undefined when it can (protocol.md 3.6).
+ * Why memory cannot be registered with these access flags, or undefined when it can (protocol/services.md 3.6).
  *
  * @param supported the flags that the device has; optional ones (bits 20 to 29) need not be among them
  */
@@ -53,7 +53,7 @@ export function defaultIova(addr: bigint, access: number): bigint {
 }
 
 /**
- * Why `length` bytes of memory at `addr` cannot be named from `iova` on, or undefined when they can (protocol.md 3.6: the
+ * Why `length` bytes of memory at `addr` cannot be named from `iova` on, or undefined when they can (protocol/services.md 3.6: the
  * offsets within a page are the same, since adapters map whole pages).
  */
 export function iovaProblem(iova: Address, addr: bigint, length: number, access: number): Problem | undefined {
@@ -81,7 +81,7 @@ export function reregFlagsOf(change: MrChange): number {
 }
 
 /**
- * Why no region can be changed so, or undefined (protocol.md 3.6). Memory, domain and iova are looked at where they are
+ * Why no region can be changed so, or undefined (protocol/services.md 3.6). Memory, domain and iova are looked at where they are
  * known: as by registration.
  */
 export function reregProblem(change: MrChange, supported: number): Problem | undefined {

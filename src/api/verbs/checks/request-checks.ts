@@ -116,7 +116,7 @@ function operandProblem(field: 'compareAdd' | 'swap', value: unknown): Problem {
   return invalid(`atomic.${field} is ${show(value)}`, 'It is a bigint of 64 bits or a safe integer');
 }
 
-/** Whether an atomic can work there: 8 bytes at a multiple of 8 (protocol.md 2.7). Allocates nothing. */
+/** Whether an atomic can work there: 8 bytes at a multiple of 8 (protocol/reliable.md 2.7). Allocates nothing. */
 export function isAtomicAligned(address: unknown): boolean {
   if (typeof address === 'number') return address % ATOMIC_BYTES === 0;
   return typeof address === 'bigint' && (address & 7n) === 0n;

@@ -27,7 +27,7 @@ function rule(
 
 /**
  * Opcodes and the QP types that have them (the matrix of man ibv_post_send). It differs from the manual where RoCE has
- * no packet for a pair: SEND with invalidate on UC, FLUSH and ATOMIC_WRITE outside RC (protocol.md 1.2).
+ * no packet for a pair: SEND with invalidate on UC, FLUSH and ATOMIC_WRITE outside RC (protocol/packets.md 1.2).
  */
 export const opcodeRules: Readonly<Record<WrOpcode, OpcodeRule>> = {
   [WrOpcode.SEND]: rule([RC, UC, UD, XRC_SEND, RAW_PACKET], 'sent'),
@@ -68,7 +68,7 @@ export function hasOpcode(type: QpType, opcode: number): boolean {
   return opcode >= 0 && opcode < OPCODES && allowed[type * OPCODES + opcode] === 1;
 }
 
-/** Whether requests of `opcode` may carry their data inline (protocol.md 2.7); a look-up, for hot paths. */
+/** Whether requests of `opcode` may carry their data inline (protocol/reliable.md 2.7); a look-up, for hot paths. */
 export function mayBeInline(opcode: number): boolean {
   return inlineAllowed[opcode] === 1;
 }
@@ -98,7 +98,7 @@ export function opcodeProblem(type: QpType, opcode: number): Problem | undefined
   );
 }
 
-/** Why nothing can be posted to the send queue in `state`, or undefined when it can (protocol.md 2.9). */
+/** Why nothing can be posted to the send queue in `state`, or undefined when it can (protocol/reliable.md 2.9). */
 export function sendStateProblem(state: QpState): Problem | undefined {
   switch (state) {
     case QpState.RTS:
@@ -117,7 +117,7 @@ export function sendStateProblem(state: QpState): Problem | undefined {
 }
 
 /**
- * Why nothing can be posted to the receive queue in `state`, or undefined when it can (protocol.md 2.9).
+ * Why nothing can be posted to the receive queue in `state`, or undefined when it can (protocol/reliable.md 2.9).
  *
  * @param shared whether the QP receives from a shared receive queue
  */

@@ -26,7 +26,7 @@ export function completeQpCap(cap: Partial<QpCap> = {}, receives = true): QpCap 
   };
 }
 
-/** Why a device cannot make a QP of these sizes, or undefined when it can (protocol.md 3.9). */
+/** Why a device cannot make a QP of these sizes, or undefined when it can (protocol/services.md 3.9). */
 export function capProblem(
   cap: QpCap,
   device: Pick<DeviceAttr, 'maxQpWr' | 'maxSge'>,

@@ -72,7 +72,7 @@ function limitProblem(srqLimit: unknown, maxWr: unknown): Problem | undefined {
   return invalid(`srqLimit is ${show(srqLimit)}`, `It is at most the queue's size, ${maxWr}`);
 }
 
-/** Why a device cannot make such an SRQ, or undefined when it can (protocol.md 3.4, man ibv_create_srq_ex). */
+/** Why a device cannot make such an SRQ, or undefined when it can (protocol/services.md 3.4, man ibv_create_srq_ex). */
 export function srqInitProblem(init: unknown, device: SrqLimits): Problem | undefined {
   const unknown = fieldsProblem('init', init, FIELDS);
   if (unknown !== undefined || !isObject(init)) return unknown;
@@ -99,7 +99,7 @@ export function srqInitProblem(init: unknown, device: SrqLimits): Problem | unde
 }
 
 /**
- * Why an SRQ cannot be changed so, or undefined when it can (protocol.md 3.4). Whether what is posted fits the new size
+ * Why an SRQ cannot be changed so, or undefined when it can (protocol/services.md 3.4). Whether what is posted fits the new size
  * is the device's to say.
  *
  * @param maxWr its size now

@@ -19,7 +19,7 @@ export interface CqModifyAttr {
  * object per completion; {@link startPoll} to {@link endPoll} (after `ibv_start_poll`) makes none.
  *
  * A queue that is not emptied in time overruns: the completion is lost, CQ_ERR is raised, and the QP goes to ERR
- * (protocol.md 3.8). One that was made with IGNORE_OVERRUN just loses the completion.
+ * (protocol/services.md 3.8). One that was made with IGNORE_OVERRUN just loses the completion.
  */
 export interface CqCalls extends Disposable {
   /** Completions that the queue can hold: at least what was asked for. */
@@ -37,7 +37,7 @@ export interface CqCalls extends Disposable {
 
   /**
    * Arms one event on the channel for the next completion that comes (`ibv_req_notify_cq`). Completions that are
-   * already there raise none, so: arm, poll until empty, then wait (protocol.md 3.8).
+   * already there raise none, so: arm, poll until empty, then wait (protocol/services.md 3.8).
    *
    * @param solicitedOnly only for a completion whose sender asked for it (`SendFlags.SOLICITED`) or one in error;
    *   arming both ways leaves "any" in force

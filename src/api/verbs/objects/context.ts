@@ -81,7 +81,7 @@ export interface ContextCalls extends Disposable {
   getPkeyIndex(portNum: number, pkey: number): number;
 
   /**
-   * The address of a datagram's sender (`ibv_init_ah_from_wc`, protocol.md 1.6): the IP header turned round, its hop
+   * The address of a datagram's sender (`ibv_init_ah_from_wc`, protocol/packets.md 1.6): the IP header turned round, its hop
    * limit, traffic class and flow label.
    *
    * @param portNum the port that it came in by

@@ -142,7 +142,7 @@ export interface Pd extends Disposable {
    *   ordinary memory from Node 24 on alone, where registering it makes it impossible to detach, for good. Memory of a GPU
    *   (`verbena/gpu`) stays there: its device copies what goes in and out
    * @param access bits of `AccessFlags`. Reading locally needs none; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE
-   *   (protocol.md 3.6). Default 0
+   *   (protocol/services.md 3.6). Default 0
    * @throws VerbsError EINVAL for a flag that does not exist, a combination that is not allowed, an iova that does not
    *   fit, or for empty, detached or resizable memory; EOPNOTSUPP for flags that the device lacks, and for memory that
    *   could be taken away under a NIC in a thread of its own (ordinary memory before Node 24; that of WebAssembly,
@@ -419,7 +419,7 @@ export interface SrqInitAttr {
 
 /**
  * `struct ibv_srq`: a receive queue that several QPs take from, in the order of posting. A QP that goes to ERR leaves it
- * as it is, and raises QP_LAST_WQE_REACHED once it takes no more from it (protocol.md 3.4).
+ * as it is, and raises QP_LAST_WQE_REACHED once it takes no more from it (protocol/services.md 3.4).
  */
 export interface Srq extends SrqCalls {
   readonly context: Context;
@@ -434,7 +434,7 @@ export interface DatagramDestination {
   readonly remoteQpn: number;
   /**
    * The Q_Key that the peer's QP has, 32 bits. With its top bit set, the Q_Key of our own QP goes in its place
-   * (protocol.md 1.5).
+   * (protocol/packets.md 1.5).
    */
   readonly remoteQkey: number;
 }
@@ -458,7 +458,7 @@ export interface SendWithImmRequest extends Gathering {
   readonly ud?: DatagramDestination;
 }
 
-/** Binds a memory window of type 2 (protocol.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
+/** Binds a memory window of type 2 (protocol/services.md 3.7). A bind that is not allowed ends in MW_BIND_ERR. */
 export interface BindMwRequest extends Dataless {
   readonly opcode: typeof WrOpcode.BIND_MW;
   readonly bindMw: {
@@ -568,7 +568,7 @@ export interface Qp extends QpBase, QpCalls, SendBuilder {
    *
    * On success only a request that is SIGNALED (or any, with `sqSigAll`) completes with an entry; its slot in the send
    * queue comes back then, or with a later one that does. Completions come in posting order. Statuses beside SUCCESS:
-   * protocol.md 2.10, send side.
+   * protocol/reliable.md 2.10, send side.
    *
    * @throws PostError naming the failing request: EINVAL for an opcode or flag that the QP type does not have, more
    *   pieces than `cap.maxSendSge`, more inline data than `cap.maxInlineData`, an atomic or ATOMIC_WRITE that is not 8
@@ -598,7 +598,7 @@ export interface XrcTargetQpQuery {
 
 /**
  * A queue pair of type XRC_RECV, the target of an extended reliable connection: it takes requests only, into the shared
- * receive queue that each of them names, which completes into its own CQ (protocol.md 3.3).
+ * receive queue that each of them names, which completes into its own CQ (protocol/services.md 3.3).
  */
 export interface XrcTargetQp extends QpBase {
   readonly qpType: typeof QpType.XRC_RECV;
@@ -691,7 +691,7 @@ export interface DeviceEvent {
 }
 
 /**
- * `struct ibv_async_event`: what happened without a completion to say so (protocol.md 3.11). It needs no
+ * `struct ibv_async_event`: what happened without a completion to say so (protocol/services.md 3.11). It needs no
  * acknowledgement: an object that an event names may be destroyed at any time. WQ_FATAL is never raised, since there are
  * no such objects.
  */

@@ -27,7 +27,7 @@ export interface QpBaseCalls extends Disposable {
 
   /**
    * Changes attributes, and the state when `qpState` is among them (`ibv_modify_qp`). What each transition needs and
-   * allows: protocol.md 3.10. Nothing has changed when it throws.
+   * allows: protocol/services.md 3.10. Nothing has changed when it throws.
    *
    * @throws VerbsError EINVAL, naming the attributes that are missing, too many or out of range; EPERM for a Q_Key
    *   with its top bit set
@@ -64,9 +64,9 @@ export interface QpCalls {
 
   /**
    * Posts receive requests in their order (`ibv_post_recv`). Those before a failing one stay posted. Every receive
-   * request completes with an entry. Statuses beside SUCCESS: protocol.md 2.10, receive side.
+   * request completes with an entry. Statuses beside SUCCESS: protocol/reliable.md 2.10, receive side.
    *
-   * On UD the first 40 bytes of what a request names receive the IP header (protocol.md 1.6), and the message comes
+   * On UD the first 40 bytes of what a request names receive the IP header (protocol/packets.md 1.6), and the message comes
    * behind them.
    *
    * @throws PostError naming the failing request: EINVAL for more pieces than `cap.maxRecvSge`, a value out of range,

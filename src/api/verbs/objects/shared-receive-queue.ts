@@ -28,7 +28,7 @@ export interface SrqModifyAttr {
   readonly maxWr?: number;
   /**
    * Once fewer requests than this are posted, SRQ_LIMIT_REACHED is raised and the limit reads 0 until it is set anew
-   * (protocol.md 3.4). 0 to `maxWr`; 0 asks for no event.
+   * (protocol/services.md 3.4). 0 to `maxWr`; 0 asks for no event.
    */
   readonly srqLimit?: number;
 }

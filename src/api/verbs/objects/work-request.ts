@@ -21,7 +21,7 @@ export interface InlineData {
  */
 export type SendSge = Sge | InlineData;
 
-/** Whom an XRC request is for (protocol.md 3.3). */
+/** Whom an XRC request is for (protocol/services.md 3.3). */
 export interface XrcDestination {
   /** Number of the peer's shared receive queue, 24 bits. */
   readonly remoteSrqn: number;
@@ -48,7 +48,7 @@ export interface Dataless extends SendWrFields {
   readonly sgList?: undefined;
 }
 
-/** Memory of the peer. Its bounds and rights are checked by the peer (protocol.md 2.3). */
+/** Memory of the peer. Its bounds and rights are checked by the peer (protocol/reliable.md 2.3). */
 export interface RemoteMemory {
   readonly remoteAddr: Address;
   /** The key that the peer told, 32 bits. */
@@ -115,7 +115,7 @@ export interface FetchAndAddRequest extends SendWrFields {
 
 /**
  * Frees a type 2 window that is bound on this queue pair. It waits for all requests before it, and then nobody can use the
- * key (protocol.md 2.7, 3.7). For any other key, that of a region included: MW_BIND_ERR.
+ * key (protocol/reliable.md 2.7, protocol/services.md 3.7). For any other key, that of a region included: MW_BIND_ERR.
  */
 export interface LocalInvRequest extends Dataless {
   readonly opcode: typeof WrOpcode.LOCAL_INV;

@@ -9,7 +9,7 @@ const grh = { dgid, flowLabel: 0, sgidIndex: 0, hopLimit: 64, trafficClass: 0 };
 const hasGid = (index: number): boolean => index === 0;
 const check = (change: object): string | undefined => ahProblem({ ...attr, ...change }, 1, hasGid)?.message;
 
-describe('an address (protocol.md 3.9)', () => {
+describe('an address (protocol/services.md 3.9)', () => {
   it('can be a peer’s GID alone', () => assert.equal(check({}), undefined));
 
   const bad: readonly [what: string, change: object, sentence: RegExp][] = [

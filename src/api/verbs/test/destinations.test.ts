@@ -51,7 +51,7 @@ describe('a datagram', () => {
   });
 });
 
-describe('an XRC request (protocol.md 3.3)', () => {
+describe('an XRC request (protocol/services.md 3.3)', () => {
   const xrc = { remoteSrqn: 0x33 };
   const requests: readonly Request[] = [
     { opcode: WrOpcode.SEND },

@@ -5,7 +5,7 @@ import { formatGid, type Gid, gidFromIp, GidType, ipFromGid, WcFlags } from '../
 
 const UDP = 17;
 
-/** The 40 bytes before a datagram from 10.0.0.1 to `destination` over IPv4 (protocol.md 1.6). */
+/** The 40 bytes before a datagram from 10.0.0.1 to `destination` over IPv4 (protocol/packets.md 1.6). */
 function ipv4(destination = '10.0.0.2', prefix = 0): Uint8Array {
   const bytes = new Uint8Array(40);
   bytes.fill(prefix, 0, 20);
@@ -91,7 +91,7 @@ describe('the header before a datagram', () => {
   });
 });
 
-describe('the way back to a datagram’s sender (protocol.md 1.6)', () => {
+describe('the way back to a datagram’s sender (protocol/packets.md 1.6)', () => {
   it('is the way that it came, over IPv4', () => {
     assert.deepEqual(reverse(ipv4()), {
       attr: {

@@ -8,7 +8,7 @@ const sendCq = {};
 const recvCq = sendCq;
 const srq = { srqType: SrqType.BASIC };
 
-describe('the parts of a queue pair (protocol.md 3.9)', () => {
+describe('the parts of a queue pair (protocol/services.md 3.9)', () => {
   for (const qpType of [RC, UC, UD, RAW_PACKET]) {
     const name = nameOf(QpType, qpType);
     it(`are two CQs for ${name}`, () => {

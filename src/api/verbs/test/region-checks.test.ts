@@ -16,7 +16,7 @@ const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, ON_DEMAND, RELAXE
 const supported = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 const everything = Object.values(AccessFlags).reduce((mask, bit) => mask | bit, 0);
 
-describe('access flags (protocol.md 3.6)', () => {
+describe('access flags (protocol/services.md 3.6)', () => {
   const good = [0, REMOTE_READ, supported, LOCAL_WRITE | REMOTE_WRITE, RELAXED_ORDERING, 1 << 29];
   for (const access of good)
     it(`can be 0x${access.toString(16)}`, () => assert.equal(accessProblem(access, supported), undefined));
@@ -39,7 +39,7 @@ describe('access flags (protocol.md 3.6)', () => {
   }
 });
 
-describe('the name of a region’s first byte (protocol.md 3.6)', () => {
+describe('the name of a region’s first byte (protocol/services.md 3.6)', () => {
   const addr = 0x7f00_0000_1234n;
 
   it('is its address when nobody says otherwise, or 0 when it is zero-based', () => {
@@ -69,7 +69,7 @@ describe('the name of a region’s first byte (protocol.md 3.6)', () => {
   }
 });
 
-describe('a change of a region (protocol.md 3.6)', () => {
+describe('a change of a region (protocol/services.md 3.6)', () => {
   const { CHANGE_TRANSLATION, CHANGE_ACCESS } = ReregMrFlags;
   const memory = new Uint8Array(1);
   const flags: readonly [MrChange, number][] = [

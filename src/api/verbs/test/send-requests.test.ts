@@ -151,7 +151,7 @@ describe('opcodes by QP type', () => {
   });
 });
 
-describe('posting by state (protocol.md 2.9)', () => {
+describe('posting by state (protocol/reliable.md 2.9)', () => {
   it('sends only from RTS, SQD, SQE and ERR', () => {
     const states = Object.values(QpState).filter((state) => sendStateProblem(state) === undefined);
     assert.deepEqual(states, [QpState.RTS, QpState.SQD, QpState.SQE, QpState.ERR]);

@@ -6,7 +6,7 @@ import { SrqType } from '../../../device/ibta/index.js';
 const device = { maxSrqWr: 100, maxSrqSge: 4 };
 type Init = Parameters<typeof srqInitProblem>[0];
 
-describe('a shared receive queue (protocol.md 3.4)', () => {
+describe('a shared receive queue (protocol/services.md 3.4)', () => {
   it('has defaults for what is absent', () => {
     assert.deepEqual(completeSrqInit({ maxWr: 5 }), { srqType: SrqType.BASIC, maxWr: 5, maxSge: 1, srqLimit: 0 });
   });

@@ -16,7 +16,7 @@ export function explainStatus({ status, opcode, byteLen, vendorErr }: Explainabl
 const RELIABLE_DATAGRAM = 'no adapter that is made today has reliable datagrams, which alone can fail so';
 const TAG_MATCHING = 'only shared receive queues with tag matching can fail so';
 
-/** What to look at when nothing but the status is known, as on adapters of other makers (protocol.md 2.10). */
+/** What to look at when nothing but the status is known, as on adapters of other makers (protocol/reliable.md 2.10). */
 export const statusAdvice: Readonly<Record<Exclude<WcStatus, typeof WcStatus.SUCCESS>, string>> = {
   [WcStatus.LOC_LEN_ERR]:
     'is the message longer than the receive request, than the port allows, or than a datagram can be?',

@@ -58,7 +58,7 @@ async function swapFigure(exchange: Exchange, own: number): Promise<number> {
   return (await exchange.swap(bytes, 'report')).readDoubleBE(0);
 }
 
-/** Tells the peer what came out on this side, and learns what did there: five exchanges (protocol.md 7.3). */
+/** Tells the peer what came out on this side, and learns what did there: five exchanges (protocol/tools.md 7.3). */
 export async function swapReports(exchange: Exchange, own: Bandwidth): Promise<Bandwidth> {
   const sizeBytes = await swapCount(exchange, own.sizeBytes);
   const iterations = await swapCount(exchange, own.iterations);

@@ -72,7 +72,7 @@ async function smallerMtu(exchange: Exchange, own: Mtu): Promise<Mtu> {
 }
 
 /**
- * What the two sides tell each other first (protocol.md 7.3).
+ * What the two sides tell each other first (protocol/tools.md 7.3).
  *
  * @param tool this side's name, for when the peer is another one
  * @throws ToolError when the peer is too old, or no tool of that kind

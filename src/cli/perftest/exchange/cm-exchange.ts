@@ -7,7 +7,7 @@ import { type Exchange, PeerLeft } from './exchange.js';
 const MESSAGE_BYTES = KEY_STRUCT_BYTES.long;
 const OWN_AT = MESSAGE_BYTES;
 
-/** A connection by rdma_cm between the two sides, with a SEND for each message (protocol.md 7.3). */
+/** A connection by rdma_cm between the two sides, with a SEND for each message (protocol/tools.md 7.3). */
 export class CmExchange implements Exchange {
   peerVersion = 0;
   /** A peer that has gone on cannot be told from one that is slow. */

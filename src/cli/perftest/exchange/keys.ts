@@ -1,7 +1,7 @@
 import type { Gid } from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
 
-/** What one side tells the other of a queue pair (protocol.md 7.3). */
+/** What one side tells the other of a queue pair (protocol/tools.md 7.3). */
 export interface Keys {
   readonly lid: number;
   /** READs and atomics that may be outstanding. */

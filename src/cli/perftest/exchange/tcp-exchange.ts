@@ -7,7 +7,7 @@ const MAX_UNREAD_BYTES = 1 << 16;
 /** With -D each side ends by its own clock, and one that began later still writes to the other. */
 const FAREWELL_MS = 5000;
 
-/** TCP between the two sides (protocol.md 7.3). The C tools expect each message whole in one read, so each is one write. */
+/** TCP between the two sides (protocol/tools.md 7.3). The C tools expect each message whole in one read, so each is one write. */
 export class TcpExchange implements Exchange {
   peerVersion = 0;
   readonly #socket: Socket;

@@ -6,7 +6,7 @@ import type { Agreement } from '../exchange/agreement.js';
 import type { Settings } from '../settings.js';
 import { Verb } from '../tests.js';
 
-/** Bytes that the NIC puts before each datagram that comes in (protocol.md 1.6). */
+/** Bytes that the NIC puts before each datagram that comes in (protocol/packets.md 1.6). */
 const GRH_BYTES = 40;
 const NOISE_BYTES = 1 << 16;
 

@@ -3,7 +3,7 @@ import { type Server, type Socket, connect, createServer, isIP } from 'node:net'
 import { withoutBrackets } from '../../kit/arguments.js';
 import { systemCode, ToolError } from '../../kit/errors.js';
 
-// TCP between the two sides of a ping-pong (protocol.md 7.1). Some of the C programs expect each message whole in one
+// TCP between the two sides of a ping-pong (protocol/tools.md 7.1). Some of the C programs expect each message whole in one
 // read, so each is one write, and nothing may follow it before it was answered.
 
 /** What a look-up of a host's name fails with. */

@@ -2,7 +2,7 @@ import { type Gid, isIpv4Gid } from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
 import { gidText } from '../../kit/gid-text.js';
 
-/** What one side of a ping-pong tells the other (protocol.md 7.1). */
+/** What one side of a ping-pong tells the other (protocol/tools.md 7.1). */
 export interface Destination {
   readonly lid: number;
   readonly qpn: number;

@@ -9,10 +9,10 @@ export interface Path {
   readonly sgidIndex: number;
 }
 
-/** What tells the services apart over which a ping-pong can be played: the attributes are the C tools' (protocol.md 7.1). */
+/** What tells the services apart over which a ping-pong can be played: the attributes are the C tools' (protocol/tools.md 7.1). */
 export interface Service {
   readonly qpType: typeof QpType.RC | typeof QpType.UC | typeof QpType.UD;
-  /** Bytes that the NIC puts before each message that comes in (protocol.md 1.6). */
+  /** Bytes that the NIC puts before each message that comes in (protocol/packets.md 1.6). */
   readonly headerBytes: number;
   /** Whether a lost packet is sent again. Otherwise the loss silently ends the run. */
   readonly reliable: boolean;

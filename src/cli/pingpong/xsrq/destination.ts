@@ -1,7 +1,7 @@
 import type { Gid } from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
 
-/** What one side of ibv_xsrq_pingpong tells the other (protocol.md 7.1). */
+/** What one side of ibv_xsrq_pingpong tells the other (protocol/tools.md 7.1). */
 export interface XsrqDestination {
   readonly lid: number;
   /** Of the target, which takes requests. */

@@ -20,7 +20,7 @@ export async function groupOf(node: string): Promise<SocketAddress> {
   return { host };
 }
 
-/** The group that -M names, by GID: that of an IPv4 group is ::ffff:a.b.c.d (protocol.md 3.5). */
+/** The group that -M names, by GID: that of an IPv4 group is ::ffff:a.b.c.d (protocol/services.md 3.5). */
 export function groupOfGid(gid: string): SocketAddress {
   const host = isIP(gid) === 6 ? ipFromGid(gidFromIp(gid)) : '';
   if (!isGroup(host)) {

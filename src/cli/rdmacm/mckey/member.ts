@@ -19,7 +19,7 @@ import {
 import { verbsOf } from '../common/hosting.js';
 import { attempt, ToolError } from '../../kit/errors.js';
 
-/** Room that each datagram needs in front of it for its GRH (protocol.md 1.6). */
+/** Room that each datagram needs in front of it for its GRH (protocol/packets.md 1.6). */
 const GRH_BYTES = 40;
 
 /** How a queue pair takes part in the group. */

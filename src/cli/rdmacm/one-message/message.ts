@@ -26,7 +26,7 @@ export async function patiently<Result>(wait: (timeoutMs: number) => Result): Pr
   }
 }
 
-/** Every message has this length; what is in it means nothing (protocol.md 7.2). */
+/** Every message has this length; what is in it means nothing (protocol/tools.md 7.2). */
 export const MESSAGE_BYTES = 16;
 
 /** A message that needs no memory region. */

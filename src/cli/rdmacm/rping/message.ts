@@ -1,4 +1,4 @@
-// What goes over the wire (protocol.md 7.2).
+// What goes over the wire (protocol/tools.md 7.2).
 
 /** Memory that the peer is to read or write. */
 export interface Advertisement {

@@ -65,7 +65,7 @@ const MEANING =
 /** What the C tool returns for a message that does not fit into a datagram (EINVAL). */
 const TOO_LONG = -22;
 
-/** What every receive request needs room for, before the message (protocol.md 1.6). */
+/** What every receive request needs room for, before the message (protocol/packets.md 1.6). */
 const HEADER_BYTES = 40;
 
 interface Objects {

@@ -8,7 +8,7 @@ import {
   type CmReq,
 } from '../../wire/index.js';
 
-/** The states of a connection (IBTA 12.9.5 to 12.9.8; protocol.md 4.4). */
+/** The states of a connection (IBTA 12.9.5 to 12.9.8; protocol/connections.md 4.4). */
 export const ConnectionState = {
   /** We sent a REQ. */
   REQ_SENT: 'REQ_SENT',
@@ -155,7 +155,7 @@ const disconnectRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   DREQ_RCVD: (connection) => connection.answerDisconnect(),
 };
 
-/** The program drops its identifier: what the peer is owed (protocol.md 4.4). */
+/** The program drops its identifier: what the peer is owed (protocol/connections.md 4.4). */
 const abandonRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   ...disconnectRules,
   REQ_SENT: (connection) => connection.withdraw(),

@@ -46,7 +46,7 @@ import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, t
 const NOTHING = new Uint8Array(0);
 
 /**
- * One end of a connection: the CM's state machine (protocol.md 4.4). What a message, a timeout or the program's leaving
+ * One end of a connection: the CM's state machine (protocol/connections.md 4.4). What a message, a timeout or the program's leaving
  * does in which state is in the tables of `connection-rules.ts`, in terms of the methods here.
  */
 export class Connection implements KnownConnection {
@@ -140,7 +140,7 @@ export class Connection implements KnownConnection {
     const agreement: Agreement = {
       ...this.#agreement,
       responderResources: accept.responderResources,
-      // More than the peer has room for would be refused by its queue pair (protocol.md 2.3).
+      // More than the peer has room for would be refused by its queue pair (protocol/reliable.md 2.3).
       initiatorDepth: Math.min(accept.initiatorDepth, this.#agreement.initiatorDepth),
       ackTimeout: accept.ackTimeout ?? this.#agreement.ackTimeout,
     };

@@ -94,7 +94,7 @@ function connectTo(
   connection.ask(requestOf(factsFor(connection.commId), connect, asker, own));
 }
 
-/** The option ACK_TIMEOUT says it as well, unless it says to wait for ever (protocol.md 4.7). */
+/** The option ACK_TIMEOUT says it as well, unless it says to wait for ever (protocol/connections.md 4.7). */
 function lifetimeOf({ ackTimeout: wanted = 0 }: CmConnect): number {
   return wanted === 0 ? PACKET_LIFETIME : wanted - 1;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../ibta/index.js';
 
 /**
- * How long a peer waits when it finds no receive request: 0.64 ms. Linux sets 0 here, which means 655 ms (protocol.md 1.4);
+ * How long a peer waits when it finds no receive request: 0.64 ms. Linux sets 0 here, which means 655 ms (protocol/packets.md 1.4);
  * a program that is a moment late would pay for it.
  */
 const MIN_RNR_TIMER = 12;
@@ -32,7 +32,7 @@ export interface Agreement {
   readonly rnrRetryCount: number;
 }
 
-/** What a queue pair of a connection lets its peer do (protocol.md 4.6). */
+/** What a queue pair of a connection lets its peer do (protocol/connections.md 4.6). */
 export function accessOf(responderResources: number): number {
   const { REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, FLUSH_GLOBAL, FLUSH_PERSISTENT } = AccessFlags;
   if (responderResources === 0) return REMOTE_WRITE;
@@ -76,7 +76,7 @@ const before: Readonly<Partial<Record<QpState, QpState>>> = {
 
 /**
  * The attributes that lead a queue pair of a connection to a state: of those that the agreement has, the ones that the
- * type has (protocol.md 3.10). Undefined for a state that the connection manager leads nobody to.
+ * type has (protocol/services.md 3.10). Undefined for a state that the connection manager leads nobody to.
  */
 export function connectedAttributes(type: QpType, to: QpState, agreement: Agreement): Partial<QpAttr> | undefined {
   const from = before[to];

@@ -1,4 +1,4 @@
-/** How long the connection manager waits, and what it tells others to wait (protocol.md 4.4). */
+/** How long the connection manager waits, and what it tells others to wait (protocol/connections.md 4.4). */
 
 /** Exponent of the time within which an answer is expected: 4.1 s. */
 export const RESPONSE_TIMEOUT = 20;
@@ -30,7 +30,7 @@ export function requestIntervalUs(packetLifetime: number, responseTimeout: numbe
   return 2 * timeoutUs(packetLifetime) + timeoutUs(responseTimeout);
 }
 
-/** The ACK timeout of a queue pair whose peer takes 2^`ackDelay` to acknowledge (protocol.md 4.2). */
+/** The ACK timeout of a queue pair whose peer takes 2^`ackDelay` to acknowledge (protocol/connections.md 4.2). */
 export function ackTimeout(ackDelay: number, packetLifetime: number): number {
   const twice = packetLifetime + 1;
   const sum = twice >= ackDelay ? twice + Number(ackDelay >= twice - 1) : ackDelay + Number(twice >= ackDelay - 1);

@@ -7,7 +7,7 @@ import type { CmCore } from '../core.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** A request for the datagram queue pair behind a service ID (SIDR, protocol.md 4.4). */
+/** A request for the datagram queue pair behind a service ID (SIDR, protocol/connections.md 4.4). */
 export class Resolution implements Conversation {
   readonly commId: number;
   #id: number | undefined;
@@ -41,7 +41,7 @@ export class Resolution implements Conversation {
     if (id === undefined) return;
     const { core } = this;
     if (status !== SidrStatus.SUCCESS) core.raise({ type: CmEventType.UNREACHABLE, id, status, privateData });
-    // A port space has one Q_Key; a queue pair with another cannot be reached (protocol.md 4.6).
+    // A port space has one Q_Key; a queue pair with another cannot be reached (protocol/connections.md 4.6).
     else if (qkey !== RDMA_UDP_QKEY)
       core.raise({ type: CmEventType.ADDR_ERROR, id, status: -Errno.EINVAL, privateData: NOTHING });
     else core.raise({ type: CmEventType.ESTABLISHED, id, status: 0, privateData, ud: { qpNum: qpn, qkey } });

@@ -25,12 +25,12 @@ export function indexOfGid(host: CmHost, gid: Gid): number {
   );
 }
 
-/** The way back to the sender of a datagram (protocol.md 4.1). */
+/** The way back to the sender of a datagram (protocol/connections.md 4.1). */
 export function addressBack(host: CmHost, { source, destination, trafficClass }: CmDatagram): AhAttr {
   return addressTo(indexOfGid(host, destination), source, 0, trafficClass);
 }
 
-/** The flow label that Linux gives a connection, from the ports at its ends: 20 bits (protocol.md 4.6). */
+/** The flow label that Linux gives a connection, from the ports at its ends: 20 bits (protocol/connections.md 4.6). */
 export function flowLabelOf(sourcePort: number, destinationPort: number): number {
   return (sourcePort * 31 + destinationPort) & 0xfffff;
 }

@@ -29,7 +29,7 @@ export class OldestFirst<T> {
   }
 }
 
-/** The transaction that a request begins (protocol.md 4.1): 64 bits. */
+/** The transaction that a request begins (protocol/connections.md 4.1): 64 bits. */
 export function freshTransaction(random: () => number): bigint {
   return (BigInt(random() >>> 0) << 32n) | BigInt(random() >>> 0);
 }

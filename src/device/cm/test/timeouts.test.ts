@@ -25,7 +25,7 @@ test('the interval of requests is twice the packet lifetime, and the response ti
   assert.equal(requestIntervalUs(16, 20), 2 * 256_000 + 4_096_000);
 });
 
-/** `t = lifetime + 1`, and one more where the other is within half of the greater (protocol.md 4.2), at most 31. */
+/** `t = lifetime + 1`, and one more where the other is within half of the greater (protocol/connections.md 4.2), at most 31. */
 describe('the ACK timeout', () => {
   for (const [delay, lifetime, expected] of [
     // The delay does not matter.

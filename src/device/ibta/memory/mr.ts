@@ -5,7 +5,7 @@ export interface DeviceMemoryPlace {
   readonly lengthBytes: number;
 }
 
-/** Bits of `enum ibv_access_flags` (protocol.md 3.6). Reading locally needs none. */
+/** Bits of `enum ibv_access_flags` (protocol/services.md 3.6). Reading locally needs none. */
 export const AccessFlags = {
   LOCAL_WRITE: 1,
   REMOTE_WRITE: 2,
@@ -23,7 +23,7 @@ export const AccessFlags = {
 /** Bits 20 to 29 are wishes: a device that cannot grant one ignores it (`IBV_ACCESS_OPTIONAL_RANGE`). */
 export const ACCESS_OPTIONAL_RANGE = 0x3ff00000;
 
-/** Bits of `enum ibv_rereg_mr_flags`: what of a memory region changes (protocol.md 3.6). */
+/** Bits of `enum ibv_rereg_mr_flags`: what of a memory region changes (protocol/services.md 3.6). */
 export const ReregMrFlags = {
   /** The memory, or the address at which it is named. */
   CHANGE_TRANSLATION: 1,

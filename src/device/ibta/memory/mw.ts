@@ -1,4 +1,4 @@
-/** The values of `enum ibv_mw_type` (protocol.md 3.7, IBTA 10.6.7.2). */
+/** The values of `enum ibv_mw_type` (protocol/services.md 3.7, IBTA 10.6.7.2). */
 export const MwType = {
   /** Bound by the verb, `ibv_bind_mw`; for any QP of the domain. */
   TYPE_1: 1,
@@ -7,7 +7,7 @@ export const MwType = {
 } as const;
 export type MwType = (typeof MwType)[keyof typeof MwType];
 
-/** Why a bind was refused while it was carried out: `reason` of `Syndrome.MW_BIND` (protocol.md 3.7). */
+/** Why a bind was refused while it was carried out: `reason` of `Syndrome.MW_BIND` (protocol/services.md 3.7). */
 export const MwBindReason = {
   /** No memory window has this R_Key. */
   WINDOW_UNKNOWN: 1,

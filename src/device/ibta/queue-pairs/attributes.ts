@@ -75,7 +75,7 @@ function outOfRange(name: string, value: number, range: AttributeRange): string 
 }
 
 /**
- * Whether an address can be used on RoCE: fields in range, and a GRH, which RoCE always needs (protocol.md 3.9).
+ * Whether an address can be used on RoCE: fields in range, and a GRH, which RoCE always needs (protocol/services.md 3.9).
  *
  * @returns undefined when it can, else a sentence that names the first thing wrong
  */

@@ -42,7 +42,7 @@ export interface AhAttr {
   readonly portNum: number;
 }
 
-/** `struct ibv_qp_attr`. Which attributes a transition needs or allows: protocol.md 3.10, `checkTransition`. */
+/** `struct ibv_qp_attr`. Which attributes a transition needs or allows: protocol/services.md 3.10, `checkTransition`. */
 export interface QpAttr {
   readonly qpState: QpState;
   /** The state that the caller believes the QP to be in. */

@@ -25,7 +25,7 @@ export const QpCreateSendOpsFlags = {
   WITH_ATOMIC_WRITE: 1 << 12,
 } as const;
 
-/** The values of `enum ibv_qp_state` (IBTA 10.3.1, protocol.md 3.10). */
+/** The values of `enum ibv_qp_state` (IBTA 10.3.1, protocol/services.md 3.10). */
 export const QpState = {
   RESET: 0,
   INIT: 1,
@@ -57,6 +57,6 @@ export const QpType = {
 } as const;
 export type QpType = (typeof QpType)[keyof typeof QpType];
 
-/** The values of `enum ibv_mig_state`. RoCE has no path migration: a QP is always MIGRATED (protocol.md 3.10). */
+/** The values of `enum ibv_mig_state`. RoCE has no path migration: a QP is always MIGRATED (protocol/services.md 3.10). */
 export const MigState = { MIGRATED: 0, REARM: 1, ARMED: 2 } as const;
 export type MigState = (typeof MigState)[keyof typeof MigState];

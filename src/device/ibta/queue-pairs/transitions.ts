@@ -14,7 +14,7 @@ export interface Transition {
   readonly rules: Readonly<Record<QpType, TransitionRule>>;
 }
 
-// The letters of the table in protocol.md 3.10, so that the two can be laid side by side.
+// The letters of the table in protocol/services.md 3.10, so that the two can be laid side by side.
 const A = QpAttrMask.AV;
 const M = QpAttrMask.PATH_MTU;
 const D = QpAttrMask.DEST_QPN;
@@ -66,7 +66,7 @@ function bare(from: QpState, to: QpState): Transition {
 
 const { RESET, INIT, RTR, RTS, SQD, SQE, ERR } = QpState;
 
-/** Every transition there is (protocol.md 3.10; IBTA 11.2.5.2); what is not in the list is not allowed. */
+/** Every transition there is (protocol/services.md 3.10; IBTA 11.2.5.2); what is not in the list is not allowed. */
 export const transitions: readonly Transition[] = [
   row(RESET, INIT, {
     rc: [K | P | F, 0],
@@ -146,7 +146,7 @@ function orList(words: readonly string[]): string {
 
 /**
  * Whether a QP of `type` may go from `from` to `to` with the attributes of `mask` (bits of `QpAttrMask`; STATE is
- * always allowed). RoCE has no alternate paths, so ALT_PATH is refused whatever the table says (protocol.md 3.10).
+ * always allowed). RoCE has no alternate paths, so ALT_PATH is refused whatever the table says (protocol/services.md 3.10).
  *
  * @returns undefined when it may, else a sentence that says what is missing or too much
  */

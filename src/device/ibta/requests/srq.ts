@@ -6,7 +6,7 @@ export const XrcdOpenFlags = {
   EXCL: 0o200,
 } as const;
 
-/** Why the SRQ that an XRC request names cannot take it: `reason` of `Syndrome.XRC_SRQ` (protocol.md 3.3). */
+/** Why the SRQ that an XRC request names cannot take it: `reason` of `Syndrome.XRC_SRQ` (protocol/services.md 3.3). */
 export const XrcSrqReason = {
   /** No shared receive queue has this number. */
   UNKNOWN: 1,

@@ -1,4 +1,4 @@
-/** The values of `enum ibv_wc_status` (protocol.md 2.10 says when each occurs). */
+/** The values of `enum ibv_wc_status` (protocol/reliable.md 2.10 says when each occurs). */
 export const WcStatus = {
   SUCCESS: 0,
   LOC_LEN_ERR: 1,

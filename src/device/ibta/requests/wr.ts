@@ -1,4 +1,4 @@
-/** Bits of `enum ibv_placement_type`: how far a FLUSH brings the data (protocol.md 1.3). */
+/** Bits of `enum ibv_placement_type`: how far a FLUSH brings the data (protocol/packets.md 1.3). */
 export const PlacementType = {
   /** To where every reader of the memory sees it. */
   FLUSH_GLOBAL: 1,
@@ -36,7 +36,7 @@ export type WrOpcode = (typeof WrOpcode)[keyof typeof WrOpcode];
 
 /** Bits of `enum ibv_send_flags`. */
 export const SendFlags = {
-  /** Wait until all earlier READs and atomics are complete (protocol.md 2.7). */
+  /** Wait until all earlier READs and atomics are complete (protocol/reliable.md 2.7). */
   FENCE: 1,
   /** Complete with an entry in the send CQ, also on success. */
   SIGNALED: 2,

@@ -1,6 +1,6 @@
 import { QpAttrMask, QpState, QpType } from '../index.js';
 
-/** The table of protocol.md 3.10 in its own letters, copied cell by cell and read independently of the source. */
+/** The table of protocol/services.md 3.10 in its own letters, copied cell by cell and read independently of the source. */
 const columns = [QpType.RC, QpType.UC, QpType.UD, QpType.XRC_SEND, QpType.XRC_RECV] as const;
 
 type Kind = 'req' | 'opt';

@@ -8,7 +8,7 @@ const title = (type: QpType, from: QpState, to: QpState): string =>
   `${nameOf(QpType, type)} ${nameOf(QpState, from)} to ${nameOf(QpState, to)}`;
 
 describe('the transition table', () => {
-  it('has exactly the transitions of protocol.md 3.10, with its masks', () => {
+  it('has exactly the transitions of protocol/services.md 3.10, with its masks', () => {
     for (const [type, from, to] of everyPair()) {
       assert.deepEqual(transitionRule(type, from, to), expectedRule(type, from, to), title(type, from, to));
     }

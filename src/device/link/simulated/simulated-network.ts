@@ -83,7 +83,7 @@ export interface SimulatedNetworkOptions {
   readonly conditions?: Partial<LinkConditions>;
   /**
    * Hides the IPv4 identification from receivers and counts it up within a burst, as UDP sockets with segmentation
-   * offload do (protocol.md 8.2). By default it is 0 and known.
+   * offload do (protocol/udp.md 8.2). By default it is 0 and known.
    */
   readonly hideIpId?: boolean;
 }

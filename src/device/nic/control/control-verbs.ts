@@ -417,7 +417,7 @@ export class ControlVerbs {
     return { state, gids, pkeys, badPkeyCntr: counters.rxBadPkey, qkeyViolCntr: counters.rxBadQkey };
   }
 
-  /** Does to the port what an administrator does, and raises the events that tell of it (protocol.md 3.11). */
+  /** Does to the port what an administrator does, and raises the events that tell of it (protocol/services.md 3.11). */
   administer(change: PortChange): void {
     const { core } = this;
     const { port, events } = core;

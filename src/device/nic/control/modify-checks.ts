@@ -36,7 +36,7 @@ export interface Modification {
   readonly mtuBytes: number;
 }
 
-/** Checks a modification whole, before anything of it is done (protocol.md 3.9, 3.10). */
+/** Checks a modification whole, before anything of it is done (protocol/services.md 3.9, 3.10). */
 export function checkModification(qp: QueuePair, attr: Partial<QpAttr>, port: Port, limits: NicLimits): Modification {
   const refuse = (sentence: string): never => {
     throw new CommandError('EINVAL', sentence);

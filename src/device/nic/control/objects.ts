@@ -12,7 +12,7 @@ const LAST_QPN = 0xfffffe;
 
 /**
  * Numbers that rest after their object has ended. A peer remembers a queue pair for the seconds of its timewait, and takes
- * a new one of that number for the old one (protocol.md 4.4).
+ * a new one of that number for the old one (protocol/connections.md 4.4).
  */
 const MAX_RESTING = 16384;
 

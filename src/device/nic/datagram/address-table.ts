@@ -32,7 +32,7 @@ export class AddressTable {
    * Makes a handle; send requests name it by the number returned.
    *
    * @throws CommandError EINVAL for an address that cannot be one on RoCE, for a port or a GID index that is not there
-   *   (protocol.md 3.9); ENOMEM when there are too many
+   *   (protocol/services.md 3.9); ENOMEM when there are too many
    */
   create(pd: number, attr: AhAttr, port: Port): number {
     const objection = checkAhAttr(attr);

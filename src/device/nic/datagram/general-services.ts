@@ -16,12 +16,12 @@ import type { PacketBuilder, PacketOrigin } from '../port/packet-builder.js';
 import { pathTo } from '../port/path-to.js';
 import { pkeysMatch, type Port } from '../port/port.js';
 
-/** The queue pair of the general services interface, which every port has (protocol.md 4.1). */
+/** The queue pair of the general services interface, which every port has (protocol/connections.md 4.1). */
 export const GSI_QPN = 1;
-/** The Q_Key of all datagrams to it (protocol.md 1.5). */
+/** The Q_Key of all datagrams to it (protocol/packets.md 1.5). */
 const GSI_QKEY = 0x80010000 | 0;
 const UD_SEND_ONLY = 0x64;
-/** A management datagram has this size, always (protocol.md 4.1). */
+/** A management datagram has this size, always (protocol/connections.md 4.1). */
 const MAD_BYTES = 256;
 /** Datagrams that wait to be sent; what finds no room is lost, as on the wire, and its sender sends it again. */
 const MAX_WAITING = 4096;

@@ -22,7 +22,7 @@ class Group {
   constructor(readonly gid: Gid) {}
 }
 
-/** Which UD QPs hear which multicast groups (protocol.md 3.5, `man ibv_attach_mcast`). */
+/** Which UD QPs hear which multicast groups (protocol/services.md 3.5, `man ibv_attach_mcast`). */
 export class MulticastTable {
   /** Groups by a hash of their GID, so that looking one up for a packet makes no string. */
   readonly #groups = new Map<number, Group[]>();

@@ -21,7 +21,7 @@ class DatagramOrigin implements PacketOrigin {
   }
 }
 
-/** The requester of a UD QP: each request is one packet, along the way that its address handle names (protocol.md 3.2). */
+/** The requester of a UD QP: each request is one packet, along the way that its address handle names (protocol/services.md 3.2). */
 export class DatagramRequester extends SinglePacketRequester {
   readonly #origin: DatagramOrigin;
   #psn = 0;
@@ -64,7 +64,7 @@ export class DatagramRequester extends SinglePacketRequester {
     origin.pkey = qp.pkey;
     const solicited = (control & (SendFlags.SOLICITED << 8)) !== 0;
     if (!builder.open(origin, opcode, this.#psn, length, solicited, false)) return Served.BLOCKED;
-    // A Q_Key with the top bit set stands for the QP's own, which a program cannot name itself (protocol.md 1.5).
+    // A Q_Key with the top bit set stands for the QP's own, which a program cannot name itself (protocol/packets.md 1.5).
     const remoteQkey = words[entry + SendWqe.REMOTE_QKEY];
     const qkey = remoteQkey < 0 ? qp.attr.qkey : remoteQkey;
     writeDeth(builder.bytes, builder.offset + dethOffset[opcode], qkey, qp.qpn);

@@ -16,7 +16,7 @@ import {
 import { Readiness } from '../memory/copying/foreign-memory.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
-/** The responder of a UD QP: each packet is a message, and fills one receive request (protocol.md 3.2). */
+/** The responder of a UD QP: each packet is a message, and fills one receive request (protocol/services.md 3.2). */
 export class DatagramResponder extends SilentResponder {
   readonly #header = new Uint8Array(GRH_BYTES);
 

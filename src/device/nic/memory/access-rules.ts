@@ -6,7 +6,7 @@ export const KNOWN_ACCESS = Object.values(AccessFlags).reduce((all, flag) => all
 const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 
 /**
- * Refuses access flags that no region can have (man ibv_reg_mr, protocol.md 3.6). Pages are the kernel's affair in a NIC
+ * Refuses access flags that no region can have (man ibv_reg_mr, protocol/services.md 3.6). Pages are the kernel's affair in a NIC
  * made of software, so ON_DEMAND and HUGETLB ask for what every region has.
  */
 export function checkRegionAccess(access: number): void {

@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.js';
 import type { MemoryRegion } from './memory-region.js';
 import type { MemoryWindow } from './memory-window.js';
 
-/** Bits of a key below its index: the tag, which the owner of a window chooses (protocol.md 3.6, 3.7). */
+/** Bits of a key below its index: the tag, which the owner of a window chooses (protocol/services.md 3.6, 3.7). */
 const TAG_BITS = 8;
 /** With half of all indexes in use, more than enough; without an end a source that repeats itself would hang the NIC. */
 const MAX_DRAWS = 128;

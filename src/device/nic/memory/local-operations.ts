@@ -9,7 +9,7 @@ interface Keys {
 }
 
 /**
- * The requests of a send queue that need no packets: BIND_MW and LOCAL_INV (protocol.md 2.7, 3.7). One that fails
+ * The requests of a send queue that need no packets: BIND_MW and LOCAL_INV (protocol/reliable.md 2.7, protocol/services.md 3.7). One that fails
  * completes MW_BIND_ERR, which is IBTA's memory management operation error for both.
  */
 export class LocalOperations {

@@ -99,7 +99,7 @@ export class MemoryTable {
     return this.#addRegion({ pd, access: LOCAL_WRITE, bytes: new Uint8Array(0), iovaHi: 0, iovaLo: 0 }, true);
   }
 
-  /** Changes a region under its keys (protocol.md 3.6). Requests that are in flight are checked against what it is now. */
+  /** Changes a region under its keys (protocol/services.md 3.6). Requests that are in flight are checked against what it is now. */
   reregister(change: ReregMr): MrKeys {
     const region = this.#region(change.handle);
     if (region.isNull) throw new CommandError('EINVAL', 'the null region cannot be changed');
@@ -178,7 +178,7 @@ export class MemoryTable {
 
   /**
    * Frees a window of type 2 that QP `qpn` has bound. Neither LOCAL_INV nor a peer's SEND may name anything else: a region
-   * that a call has registered ends by a call, or one peer could take it from all others (protocol.md 3.7).
+   * that a call has registered ends by a call, or one peer could take it from all others (protocol/services.md 3.7).
    *
    * @returns false when QP `qpn` of protection domain `pd` may not
    */
@@ -196,7 +196,7 @@ export class MemoryTable {
   }
 
   /**
-   * What a peer opens with an R_Key (protocol.md 2.3, row 6); {@link begin} says where in its region the range lies.
+   * What a peer opens with an R_Key (protocol/reliable.md 2.3, row 6); {@link begin} says where in its region the range lies.
    *
    * @param rkey - as int32
    * @param pd - the protection domain of the peer's QP here

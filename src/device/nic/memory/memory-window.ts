@@ -19,7 +19,7 @@ export interface BindMw {
   readonly access: number;
 }
 
-/** Access with which peers change the memory, which the region must therefore allow its owner (protocol.md 3.7). */
+/** Access with which peers change the memory, which the region must therefore allow its owner (protocol/services.md 3.7). */
 const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 
 /** A memory window: an R_Key that opens a part of a region as long as it is bound to it (IBTA 10.6.7.2). */
@@ -38,7 +38,7 @@ export class MemoryWindow {
   ) {}
 
   /**
-   * Why it cannot be bound so by a QP of protection domain `pd`, or 0 (protocol.md 3.7). Access of a region that has no
+   * Why it cannot be bound so by a QP of protection domain `pd`, or 0 (protocol/services.md 3.7). Access of a region that has no
    * meaning for windows is not looked at.
    *
    * @param region the one that the request names, or undefined when there is none

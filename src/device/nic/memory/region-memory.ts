@@ -49,7 +49,7 @@ export interface RegionMemory {
   readonly bytes: Uint8Array;
   /** {@link bytes} by words; empty when they are not aligned. */
   readonly words: Int32Array;
-  /** For operands of atomics, which lie in memory in host byte order (protocol.md 1.3). */
+  /** For operands of atomics, which lie in memory in host byte order (protocol/packets.md 1.3). */
   readonly view: DataView;
   /** All of the buffer that {@link bytes} is in, by words of 64 bits: the widest that is stored at once. */
   readonly quadwords: BigInt64Array;

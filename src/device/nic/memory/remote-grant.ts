@@ -6,7 +6,7 @@ export const ANY_QP = 0;
 
 /**
  * What one R_Key lets peers do, and where: all of a region, or what a window was bound to. Binding a window again makes
- * a new one, so that whoever holds this one in the midst of a message sees it closed (IBTA 10.6.7, protocol.md 3.7).
+ * a new one, so that whoever holds this one in the midst of a message sees it closed (IBTA 10.6.7, protocol/services.md 3.7).
  */
 export class RemoteGrant {
   /** Cleared when the key is invalidated, the window unbound, or the region changed or deregistered. */

@@ -1,5 +1,5 @@
 /**
- * Congestion notification packets (protocol.md 1.2): a receiver whose packets came marked tells their sender, queue pair by
+ * Congestion notification packets (protocol/packets.md 1.2): a receiver whose packets came marked tells their sender, queue pair by
  * queue pair.
  */
 import { bthBecn, BthFlag, ICRC_BYTES, Opcode, opcodeHeaderBytes } from '../../wire/index.js';

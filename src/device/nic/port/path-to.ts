@@ -11,7 +11,7 @@ const MAX_SHARED_PATHS = 4096;
  * so that thousands of them find it in the processor's cache.
  *
  * @throws CommandError EINVAL without a GRH, which RoCE cannot do without, for an empty GID index, or between IP versions
- *   (protocol.md 3.9)
+ *   (protocol/services.md 3.9)
  */
 export function pathTo({ grh }: AhAttr, port: Port, ecn: Ecn = Ecn.NOT_ECT): Path {
   if (grh === undefined) throw new CommandError('EINVAL', 'the address has no GRH, and so no GID to go to');

@@ -2,7 +2,7 @@ import { type Gid, type Mtu, mtuBytes, PortState } from '../../ibta/index.js';
 import type { Path } from '../../wire/index.js';
 import { CommandError } from '../command-error.js';
 
-/** The partition that every RoCE port belongs to (protocol.md 1.1). */
+/** The partition that every RoCE port belongs to (protocol/packets.md 1.1). */
 export const DEFAULT_PKEY = 0xffff;
 const PKEY_MASK = 0x7fff;
 const FULL_MEMBER = 0x8000;
@@ -31,7 +31,7 @@ export interface PortStatus {
 }
 
 /**
- * Whether two P_Keys match: the same partition, and not two limited members (protocol.md 1.1). A key
+ * Whether two P_Keys match: the same partition, and not two limited members (protocol/packets.md 1.1). A key
  * whose low 15 bits are 0 is none (IBTA 10.9.1.1).
  */
 export function pkeysMatch(a: number, b: number): boolean {

@@ -2,7 +2,7 @@ import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
 import { Served } from './turns.js';
 
-/** The sending half of a QP that only receives: the target end of an XRC connection (protocol.md 3.3). */
+/** The sending half of a QP that only receives: the target end of an XRC connection (protocol/services.md 3.3). */
 export class NoRequester implements SendingHalf {
   readonly busy = false;
 
@@ -37,7 +37,7 @@ export class NoRequester implements SendingHalf {
   }
 }
 
-/** The receiving half of a QP that only sends: the initiator end of an XRC connection (protocol.md 3.3). */
+/** The receiving half of a QP that only sends: the initiator end of an XRC connection (protocol/services.md 3.3). */
 export class NoResponder implements ReceivingHalf {
   constructor(private readonly core: NicCore) {}
 

@@ -7,7 +7,7 @@ import type { QpContext } from './qp-context.js';
 
 /** What sets the queue pairs of one type apart from the others. */
 export interface TransportService {
-  /** Class of the opcodes that it speaks (protocol.md 1.2). */
+  /** Class of the opcodes that it speaks (protocol/packets.md 1.2). */
   readonly service: OpcodeService | undefined;
   /** Whether it has one peer, named by `ahAttr` and `destQpNum`. */
   readonly connected: boolean;

@@ -14,7 +14,7 @@ import type { Scheduled } from './turns.js';
 export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   readonly qpn: number;
   readonly type: QpType;
-  /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (protocol.md 3.3). */
+  /** Its protection domain; 0 when it has none: an XRC target QP uses those of its shared receive queues (protocol/services.md 3.3). */
   readonly pd: number;
   /** Its XRC domain; 0 when it is in none. */
   readonly xrcd: number;
@@ -48,12 +48,12 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   /** Every request that was started is complete. */
   onSendIdle(): void;
   /**
-   * Moves to ERR and completes all that is posted as flushed (protocol.md 2.9).
+   * Moves to ERR and completes all that is posted as flushed (protocol/reliable.md 2.9).
    *
    * @param completeFailed completes the request whose failure leads there: behind the change of state, before what is flushed
    */
   enterError(cause: Syndrome, completeFailed?: () => void): void;
-  /** Moves to SQE after a send request failed, completes it, and flushes those behind it; receiving goes on (protocol.md 2.10). */
+  /** Moves to SQE after a send request failed, completes it, and flushes those behind it; receiving goes on (protocol/reliable.md 2.10). */
   enterSendQueueError(cause: Syndrome, completeFailed: () => void): void;
   /** @param why of a refusal to the peer */
   raise(type: EventType, why?: Syndrome): void;

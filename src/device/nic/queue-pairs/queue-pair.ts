@@ -28,7 +28,7 @@ import { Due, Served } from './turns.js';
 export interface QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
-  /** 0 when it has none: an XRC target QP uses the domains of its shared receive queues (protocol.md 3.3). */
+  /** 0 when it has none: an XRC target QP uses the domains of its shared receive queues (protocol/services.md 3.3). */
   readonly pd: number;
   /** 0 when it is in no XRC domain. */
   readonly xrcd: number;
@@ -95,7 +95,7 @@ function initialAttributes(cap: QpCap): QpAttr {
   };
 }
 
-/** One queue pair: its attributes, its state machine (protocol.md 2.9), and the two halves that do the work. */
+/** One queue pair: its attributes, its state machine (protocol/reliable.md 2.9), and the two halves that do the work. */
 export class QueuePair implements QpContext, QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
@@ -273,7 +273,7 @@ export class QueuePair implements QpContext, QueuePairParts {
       if (from === QpState.RTR && to === QpState.RTS) this.sending.start();
       else this.sending.onAttributes(changes);
       if (from === QpState.RTS && to === QpState.SQD) this.#drainNotice = this.attr.enSqdAsyncNotify !== 0;
-      // What was posted in SQE is flushed, whether or not its doorbell was heard in time (protocol.md 2.9).
+      // What was posted in SQE is flushed, whether or not its doorbell was heard in time (protocol/reliable.md 2.9).
       if (from === QpState.SQE && to === QpState.RTS) this.sending.flush(this.#errorCause);
       this.#publish(to);
       if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
@@ -368,7 +368,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.#stopCopies();
     completeFailed?.();
     this.#flush(cause);
-    // It takes nothing more from the shared queue (protocol.md 3.4).
+    // It takes nothing more from the shared queue (protocol/services.md 3.4).
     if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
   }
 
@@ -380,7 +380,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.sending.flush(cause);
   }
 
-  /** A completion of this QP was lost: its owner can no longer know its state (protocol.md 3.8). */
+  /** A completion of this QP was lost: its owner can no longer know its state (protocol/services.md 3.8). */
   onCqOverrun(): void {
     if (this.state === QpState.RESET || this.state === QpState.ERR) return;
     this.enterError(Syndrome.CQ_OVERRUN);

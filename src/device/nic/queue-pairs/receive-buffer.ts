@@ -51,7 +51,7 @@ export class ReceiveBuffer {
   }
 
   /**
-   * Chooses the shared queue that XRC requests go to until another is chosen (protocol.md 3.3).
+   * Chooses the shared queue that XRC requests go to until another is chosen (protocol/services.md 3.3).
    *
    * @returns why it cannot be: XRC_SRQ when the QP's domain has none of that number, or a message is open that goes to
    *   another; SRQ_UNUSABLE when it failed; otherwise NONE
@@ -163,7 +163,7 @@ export class ReceiveBuffer {
     );
   }
 
-  /** Completes as flushed what the QP has: all of its own queue, of a shared one what it has taken (protocol.md 3.4). */
+  /** Completes as flushed what the QP has: all of its own queue, of a shared one what it has taken (protocol/services.md 3.4). */
   flush(cause: Syndrome): void {
     const { detail } = this.core;
     detail.fill(0);

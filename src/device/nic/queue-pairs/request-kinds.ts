@@ -3,7 +3,7 @@ import { Opcode, opcodeBits, type OpcodeService } from '../../wire/index.js';
 
 /** How a work request looks on the wire and in its completion. */
 export interface RequestKind {
-  /** Opcode of the packet by its place in the message; a request of one packet uses `only` (protocol.md 2.2). */
+  /** Opcode of the packet by its place in the message; a request of one packet uses `only` (protocol/reliable.md 2.2). */
   readonly first: number;
   readonly middle: number;
   readonly last: number;
@@ -13,7 +13,7 @@ export interface RequestKind {
   readonly read: boolean;
   /** Answered by the eight bytes that it found. */
   readonly atomic: boolean;
-  /** Answered by a READ response without data, as FLUSH and ATOMIC_WRITE are (protocol.md 1.2). */
+  /** Answered by a READ response without data, as FLUSH and ATOMIC_WRITE are (protocol/packets.md 1.2). */
   readonly confirmed: boolean;
   /** Any of these three: one of those of which no more than `max_rd_atomic` may be outstanding. */
   readonly answered: boolean;
@@ -78,7 +78,7 @@ const withoutPackets: readonly (readonly [WrOpcode, RequestKind])[] = [
   [WrOpcode.BIND_MW, local(WcOpcode.BIND_MW)],
 ];
 
-/** The bits of an opcode that say which transport service it belongs to (protocol.md 1.2). */
+/** The bits of an opcode that say which transport service it belongs to (protocol/packets.md 1.2). */
 export function opcodeClass(service: OpcodeService): number {
   return service << 5;
 }

@@ -43,7 +43,7 @@ export interface CompletionQueueParts {
 export class CompletionQueue {
   readonly cqn: number;
   readonly channel: CompChannel | undefined;
-  /** Set once an entry was lost; nothing is written any more (protocol.md 3.8). */
+  /** Set once an entry was lost; nothing is written any more (protocol/services.md 3.8). */
   overrun = false;
   /** QPs and shared receive queues that complete here. */
   users = 0;
@@ -78,7 +78,7 @@ export class CompletionQueue {
   /**
    * Writes one entry and raises the event that was asked for.
    *
-   * @param solicited - whether a solicited-only arming is satisfied; an error always satisfies it (protocol.md 2.10)
+   * @param solicited - whether a solicited-only arming is satisfied; an error always satisfies it (protocol/reliable.md 2.10)
    */
   push(
     wrIdLo: number,

@@ -14,12 +14,12 @@ export interface SharedReceiveQueueParts {
   readonly maxSge: number;
   readonly memory: ArrayBufferLike;
   readonly limit: number;
-  /** Domain and completion queue of one that XRC requests name; neither otherwise (protocol.md 3.3). */
+  /** Domain and completion queue of one that XRC requests name; neither otherwise (protocol/services.md 3.3). */
   readonly xrcd: number | undefined;
   readonly cq: CompletionQueue | undefined;
 }
 
-/** Receive requests that several queue pairs take from, in the order in which they were posted (protocol.md 3.4). */
+/** Receive requests that several queue pairs take from, in the order in which they were posted (protocol/services.md 3.4). */
 export class SharedReceiveQueue {
   readonly srqn: number;
   readonly pd: number;
@@ -29,7 +29,7 @@ export class SharedReceiveQueue {
   /** QPs that take from it. */
   users = 0;
   destroyed = false;
-  /** Its completion queue lost an entry: nothing can be received by it any more (protocol.md 3.11, SRQ_ERR). */
+  /** Its completion queue lost an entry: nothing can be received by it any more (protocol/services.md 3.11, SRQ_ERR). */
   failed = false;
   limit: number;
 

@@ -4,7 +4,7 @@ import { RecvWqe, Ring, RING_HEADER_WORDS, type RingShape, SgeWords, WorkQueue a
 import { isShared, readWord, writeWord } from '../rings/ring-words.js';
 import type { WorkQueueWatcher } from './watchers.js';
 
-/** The status of requests posted to a QP that has stopped: flushed, or lost with the device (protocol.md 2.10). */
+/** The status of requests posted to a QP that has stopped: flushed, or lost with the device (protocol/reliable.md 2.10). */
 export function flushStatus(cause: Syndrome): WcStatus {
   return cause === Syndrome.DEVICE_FATAL ? WcStatus.FATAL_ERR : WcStatus.WR_FLUSH_ERR;
 }

@@ -23,7 +23,7 @@ const names: CompletionNames = (() => {
 /** Where a frame is put together: it leaves within the call, so that all QPs can share the place. */
 const scratch = { frame: new Uint8Array(0) };
 
-/** The requester of a raw packet QP: each request is a whole Ethernet frame (protocol.md 1.2). */
+/** The requester of a raw packet QP: each request is a whole Ethernet frame (protocol/packets.md 1.2). */
 export class RawRequester extends SinglePacketRequester {
   constructor(qp: QpContext, core: NicCore) {
     super(qp, core, names);

@@ -22,7 +22,7 @@ import type { QpContext } from '../queue-pairs/qp-context.js';
 import { type ResponderResource, ResponderResources } from './responder-resources.js';
 import { MAX_FLUSHES, type ResponseSender } from './response-sender.js';
 
-/** Bytes of the longest message, and so the largest DMA length of a RETH (protocol.md 2.2; 2.3, row 5). */
+/** Bytes of the longest message, and so the largest DMA length of a RETH (protocol/reliable.md 2.2; 2.3, row 5). */
 export const MAX_DMA_BYTES = 2 ** 31;
 
 /** Requests with an answer of their own, of which the peer may have `max_dest_rd_atomic` outstanding. */
@@ -53,7 +53,7 @@ interface Executor {
 
 /**
  * Executes the requests that are answered rather than acknowledged, and answers them again when they come again: READ,
- * atomics, FLUSH and ATOMIC_WRITE (protocol.md 2.3, 2.5).
+ * atomics, FLUSH and ATOMIC_WRITE (protocol/reliable.md 2.3, 2.5).
  */
 export class AnsweredRequests {
   readonly #resources = new ResponderResources();
@@ -127,7 +127,7 @@ export class AnsweredRequests {
     return operation === OpcodeBit.FLUSH ? this.#flushes : this.#resources;
   }
 
-  /** protocol.md 2.3, row 3: what the QP lets its peer do. */
+  /** protocol/reliable.md 2.3, row 3: what the QP lets its peer do. */
   #allows(bytes: Uint8Array, offset: number, bits: number): boolean {
     let needed: number = AccessFlags.REMOTE_WRITE;
     if ((bits & OpcodeBit.READ_REQUEST) !== 0) needed = AccessFlags.REMOTE_READ;
@@ -328,7 +328,7 @@ export class AnsweredRequests {
   }
 }
 
-/** Access that the FLUSH at `offset` needs, on the QP as on the memory (protocol.md 2.3, rows 3 and 6). */
+/** Access that the FLUSH at `offset` needs, on the QP as on the memory (protocol/reliable.md 2.3, rows 3 and 6). */
 function flushAccess(bytes: Uint8Array, offset: number): number {
   const placement = fethPlacement(bytes, offset + fethOffset[bytes[offset]]);
   return (

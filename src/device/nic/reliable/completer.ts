@@ -44,7 +44,7 @@ interface CompletedRequester extends RequesterState {
   readonly lossProbe: LossProbe;
 }
 
-/** The receiving half of a requester: takes answers, completes requests in order, and goes back after a loss (protocol.md 2.6). */
+/** The receiving half of a requester: takes answers, completes requests in order, and goes back after a loss (protocol/reliable.md 2.6). */
 export class Completer {
   /** Between an RNR NAK and the end of the time that it asked for. */
   rnrWaiting = false;
@@ -206,7 +206,7 @@ export class Completer {
       return;
     }
     const at = offset + atomicAckOffset[opcode];
-    // The wire is big-endian, memory in host order (protocol.md 1.3).
+    // The wire is big-endian, memory in host order (protocol/packets.md 1.3).
     for (let i = 0; i < 8; i += 1) answer[i] = bytes[at + 7 - i];
     const { mover } = core;
     const numSge = (control >>> 16) & 0xff;
@@ -236,7 +236,7 @@ export class Completer {
     this.#failStalled();
   }
 
-  /** Ends the oldest request with an error, and with it the queue pair (protocol.md 2.10). */
+  /** Ends the oldest request with an error, and with it the queue pair (protocol/reliable.md 2.10). */
   fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
     const { qp } = this;
     qp.enterError(syndrome, () => {
@@ -394,7 +394,7 @@ export class Completer {
   /**
    * A timer that is found to have run out long ago says more about this NIC than about its peer: what that has said may
    * still be unread, and where both share processors it may have got none either. So it has as much time again, once, and at
-   * most one interval: a timer may take up to four (protocol.md 2.6).
+   * most one interval: a timer may take up to four (protocol/reliable.md 2.6).
    *
    * @returns whether it has
    */

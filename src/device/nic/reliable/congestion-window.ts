@@ -11,7 +11,7 @@ import { assert } from '../../ibta/index.js';
  *
  * The ceiling keeps one sender from overrunning the socket buffer of a receiver that marks nothing: Linux grants an ordinary
  * process 416 KiB (`rmem_max` doubled), bookkeeping included, and rxe never has more than 128 packets in flight
- * (protocol.md 2.6). Where the link knows of a larger buffer, the window grows on beyond that, but by the steps of additive and hyper increase alone: senders
+ * (protocol/reliable.md 2.6). Where the link knows of a larger buffer, the window grows on beyond that, but by the steps of additive and hyper increase alone: senders
  * that double theirs would overrun it together before the first of them hears of a mark.
  */
 

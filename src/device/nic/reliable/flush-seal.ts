@@ -1,6 +1,6 @@
 /**
  * Which ICRC a requester's FLUSH packets bear. Linux's rxe (seen with 7.2) runs the headers of a FLUSH through the CRC twice, when it
- * sends and when it checks, and so drops a FLUSH whose ICRC is IBTA's (protocol.md 1.7). Which peer is which is found out by trial: as
+ * sends and when it checks, and so drops a FLUSH whose ICRC is IBTA's (protocol/packets.md 1.7). Which peer is which is found out by trial: as
  * long as no FLUSH was answered, and the peer has sent none, each repeat of the oldest one bears the other ICRC.
  */
 export class FlushSeal {

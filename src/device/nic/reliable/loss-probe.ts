@@ -32,7 +32,7 @@ interface ProbingRequester extends RequesterState {
  *
  * A probe begins nowhere else. Of a READ it requests all that is missing, since a responder may forget what a repeat
  * leaves out before it, as rxe does. And a peer that has reported a gap silently drops all packets behind it, as rxe does
- * until the gap is filled (protocol.md 2.3, row 1): it would not answer to the last packet.
+ * until the gap is filled (protocol/reliable.md 2.3, row 1): it would not answer to the last packet.
  */
 export class LossProbe {
   /** The next packet is to ask for an acknowledgement, whatever it is. */

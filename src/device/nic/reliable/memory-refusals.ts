@@ -6,7 +6,7 @@ export function refusalOf(syndrome: Syndrome): Syndrome {
   return syndrome === Syndrome.LOCAL_MEMORY_DEVICE ? Syndrome.RESPONDER_MEMORY_DEVICE : Syndrome.RESPONDER_MEMORY_FAULT;
 }
 
-/** What it tells the requester: a device that fails is no fault of the key (protocol.md 1.4). */
+/** What it tells the requester: a device that fails is no fault of the key (protocol/packets.md 1.4). */
 export function nakOf(refusal: Syndrome): number {
   return refusal === Syndrome.RESPONDER_MEMORY_DEVICE ? NakCode.REMOTE_OPERATIONAL_ERROR : NakCode.REMOTE_ACCESS_ERROR;
 }

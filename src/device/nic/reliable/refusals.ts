@@ -9,7 +9,7 @@ interface Refusal {
   readonly syndrome: Syndrome;
 }
 
-/** By the code of the NAK (protocol.md 2.10). */
+/** By the code of the NAK (protocol/reliable.md 2.10). */
 const refusals: Readonly<Partial<Record<number, Refusal>>> = {
   [NakCode.REMOTE_ACCESS_ERROR]: { status: WcStatus.REM_ACCESS_ERR, syndrome: Syndrome.REMOTE_ACCESS },
   [NakCode.INVALID_REQUEST]: { status: WcStatus.REM_INV_REQ_ERR, syndrome: Syndrome.REMOTE_INVALID_REQUEST },

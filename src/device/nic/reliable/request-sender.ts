@@ -44,7 +44,7 @@ interface SendingRequester extends RequesterState {
   readonly completer: Completer;
 }
 
-/** The sending half of a reliable requester: turns work queue entries into request packets (protocol.md 2.1, 2.2, 2.7). */
+/** The sending half of a reliable requester: turns work queue entries into request packets (protocol/reliable.md 2.1, 2.2, 2.7). */
 export class RequestSender {
   #packetsSinceAckRequest = 0;
   /** Whether the message packet built last asks for an acknowledgement. */
@@ -153,7 +153,7 @@ export class RequestSender {
     const flags = (control >>> 8) & 0xff;
     const numSge = (control >>> 16) & 0xff;
     if (kind === undefined || numSge > sq.maxSge) return this.#refuse(Syndrome.LOCAL_BAD_WQE, control & 0xff, numSge);
-    // protocol.md 2.7: a fenced request waits for every READ and atomic before it.
+    // protocol/reliable.md 2.7: a fenced request waits for every READ and atomic before it.
     if ((flags & SendFlags.FENCE) !== 0 && window.rdOutstanding > 0) return Start.NOTHING;
     if (kind.local) return this.#carryOut(entry, control);
     const eight = kind.atomic || kind.wcOpcode === WcOpcode.ATOMIC_WRITE;
@@ -200,7 +200,7 @@ export class RequestSender {
 
   /**
    * Carries out a request that needs no packet, at its place in the queue: what is behind it has not been sent, and going
-   * back never comes here again. LOCAL_INV waits until nothing before it is in flight (protocol.md 2.7).
+   * back never comes here again. LOCAL_INV waits until nothing before it is in flight (protocol/reliable.md 2.7).
    */
   #carryOut(entry: number, control: number): Start {
     const { qp, core } = this;
@@ -224,7 +224,7 @@ export class RequestSender {
   /**
    * Responses that the next request packet of a READ asks for. A READ is asked for in pieces of the window: responses are
    * not acknowledged, so only the requester can keep them from overrunning its own receive buffer. What is asked for once
-   * more ends where it ended the first time, since responders remember requests one by one (protocol.md 2.5).
+   * more ends where it ended the first time, since responders remember requests one by one (protocol/reliable.md 2.5).
    */
   #readPackets(index: number): number {
     const { window, readPieces } = this.requester;
@@ -253,7 +253,7 @@ export class RequestSender {
     const compareSwap = (words[entry + SendWqe.CONTROL] & 0xff) === WrOpcode.ATOMIC_CMP_AND_SWP;
     const compareHi = words[entry + SendWqe.COMPARE_ADD_HI];
     const compareLo = words[entry + SendWqe.COMPARE_ADD_LO];
-    // FETCH_ADD carries its addend in the swap field (protocol.md 1.3).
+    // FETCH_ADD carries its addend in the swap field (protocol/packets.md 1.3).
     writeAtomicEth(
       builder.bytes,
       builder.offset + atomicEthOffset[kind.only],
@@ -340,7 +340,7 @@ export class RequestSender {
     return (flags & SendFlags.SIGNALED) !== 0 || this.qp.sqSigAll || lossProbe.quiet || window.nxt !== window.sent;
   }
 
-  /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (protocol.md 3.3). */
+  /** Starts the packet at `nxt`; every request of XRC names the shared receive queue it goes to (protocol/services.md 3.3). */
   #open(
     entry: number,
     opcode: number,

@@ -1,6 +1,6 @@
 import { assert, psnDiff } from '../../ibta/index.js';
 
-/** What a responder remembers of one request that it answered, to answer it again (protocol.md 2.5). */
+/** What a responder remembers of one request that it answered, to answer it again (protocol/reliable.md 2.5). */
 export class ResponderResource {
   used = false;
   /** The bit of `OpcodeBit` that names the operation. */

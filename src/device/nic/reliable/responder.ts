@@ -44,7 +44,7 @@ import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.j
 import { eventOf, nakOf, refusalOf } from './memory-refusals.js';
 import { ACK_SYNDROME, ResponseSender } from './response-sender.js';
 
-/** The NAK that was sent for the expected PSN (protocol.md 2.3, rows 1 and 4). */
+/** The NAK that was sent for the expected PSN (protocol/reliable.md 2.3, rows 1 and 4). */
 const NakSent = { NONE: 0, SEQUENCE_ERROR: 1, NOT_READY: 2 } as const;
 type NakSent = (typeof NakSent)[keyof typeof NakSent];
 
@@ -53,7 +53,7 @@ const NO_BYTES = new Uint8Array(0);
 /** The kind of message that has begun and not ended. */
 const Unfinished = { NONE: 0, SEND: OpcodeBit.SEND, WRITE: OpcodeBit.WRITE } as const;
 
-/** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of protocol.md 2.3. */
+/** The responder of a reliable service (RC and XRC): executes requests in PSN order, in the order of checks of protocol/reliable.md 2.3. */
 export class Responder implements ReceivingHalf {
   readonly sender: ResponseSender;
   /** What the requester of the packet being looked at cuts messages into, and wants answers to READs cut into. */
@@ -136,7 +136,7 @@ export class Responder implements ReceivingHalf {
   }
 
   flush(cause: Syndrome): void {
-    // Answers to the requests before a refused one are still owed: the NAK follows them (protocol.md 2.4).
+    // Answers to the requests before a refused one are still owed: the NAK follows them (protocol/reliable.md 2.4).
     if (!this.sender.refusalDue) this.sender.clearJobs();
     // The last message may be the one that was lost: it must not count as delivered.
     if (cause === Syndrome.CQ_OVERRUN) this.sender.dropAcknowledgement();
@@ -196,7 +196,7 @@ export class Responder implements ReceivingHalf {
     this.qp.enterError(syndrome);
   }
 
-  /** An XRC request names a shared receive queue of another domain or kind, or one that failed (protocol.md 3.3). */
+  /** An XRC request names a shared receive queue of another domain or kind, or one that failed (protocol/services.md 3.3). */
   #refuseQueue(why: Syndrome): void {
     const { REMOTE_OPERATIONAL_ERROR, INVALID_REQUEST } = NakCode;
     this.#nak(why === Syndrome.SRQ_UNUSABLE ? REMOTE_OPERATIONAL_ERROR : INVALID_REQUEST);
@@ -204,7 +204,7 @@ export class Responder implements ReceivingHalf {
     this.qp.enterError(why);
   }
 
-  /** protocol.md 2.3, row 1: one NAK per gap. */
+  /** protocol/reliable.md 2.3, row 1: one NAK per gap. */
   #onAhead(psn: number): void {
     this.core.counters.outOfSeqRequest += 1;
     // PSNs that fall again while the gap is open: the requester went back and its resent packet was lost as well.
@@ -215,13 +215,13 @@ export class Responder implements ReceivingHalf {
     this.#nak(NakCode.PSN_SEQUENCE_ERROR);
   }
 
-  /** protocol.md 2.3, row 2. */
+  /** protocol/reliable.md 2.3, row 2. */
   #isInSequence(bits: number): boolean {
     const continues = (bits & (OpcodeBit.MIDDLE | OpcodeBit.LAST)) !== 0;
     return this.#unfinished === Unfinished.NONE ? !continues : continues && (bits & this.#unfinished) !== 0;
   }
 
-  /** Whether the payload has the length that its place in the message calls for (protocol.md 2.2). */
+  /** Whether the payload has the length that its place in the message calls for (protocol/reliable.md 2.2). */
   #hasRightLength(bits: number, payload: number, pad: number): boolean {
     const { segmentBytes } = this;
     if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === segmentBytes && pad === 0;
@@ -383,7 +383,7 @@ export class Responder implements ReceivingHalf {
   }
 
   /**
-   * Opens the memory that a request names (protocol.md 2.3, row 6), `memory.begin` says where; one that names what it may
+   * Opens the memory that a request names (protocol/reliable.md 2.3, row 6), `memory.begin` says where; one that names what it may
    * not is refused.
    */
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined {
@@ -392,7 +392,7 @@ export class Responder implements ReceivingHalf {
     return grant;
   }
 
-  /** Messages executed, modulo 2^24 (protocol.md 2.1). */
+  /** Messages executed, modulo 2^24 (protocol/reliable.md 2.1). */
   get msn(): number {
     return this.#msn;
   }

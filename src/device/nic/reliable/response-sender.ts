@@ -8,10 +8,10 @@ import { Due, packetCost, Served } from '../queue-pairs/turns.js';
 import { refusalOf } from './memory-refusals.js';
 import type { ResponderResource } from './responder-resources.js';
 
-/** A credit code that says "no end-to-end flow control" (protocol.md 1.4). */
+/** A credit code that says "no end-to-end flow control" (protocol/packets.md 1.4). */
 export const ACK_SYNDROME = Aeth.ACK | Aeth.CREDITS_NOT_IN_USE;
 
-/** FLUSHes that may wait to be answered, and that are remembered: rxe does not count them in `max_rd_atomic` (protocol.md 2.5). */
+/** FLUSHes that may wait to be answered, and that are remembered: rxe does not count them in `max_rd_atomic` (protocol/reliable.md 2.5). */
 export const MAX_FLUSHES = 128;
 
 /** Whom a sender tells that what it was to read has gone. */
@@ -44,7 +44,7 @@ class Job {
 /**
  * The sending half of a responder. READ and atomic responses go out in the order of their requests; of the
  * acknowledgements that fall due meanwhile only the newest is sent, after them, since it covers those before it
- * (protocol.md 2.4).
+ * (protocol/reliable.md 2.4).
  */
 export class ResponseSender {
   /** A ring of those that wait, with room for as many as ever waited at a time: most peers never have many. */

@@ -66,7 +66,7 @@ export class SendWindow {
     return this.sq.head !== this.next;
   }
 
-  /** Gives the request at {@link next} its PSNs (protocol.md 2.1); one that was carried out without packets gets none. */
+  /** Gives the request at {@link next} its PSNs (protocol/reliable.md 2.1); one that was carried out without packets gets none. */
   start(packets: number, lengthBytes: number, segmentBytes: number): void {
     assert(((this.next - this.sq.head) | 0) < this.sq.entries, 'more requests are started than the queue holds');
     const slot = this.#slot(this.next);
@@ -104,7 +104,7 @@ export class SendWindow {
 
   /**
    * Whether a packet of the oldest request bears `psn`, though what follows it was acknowledged: rxe refuses the rest of a READ under
-   * the PSN of its request (protocol.md 2.4).
+   * the PSN of its request (protocol/reliable.md 2.4).
    */
   isOfOldest(psn: number): boolean {
     if (!this.busy) return false;

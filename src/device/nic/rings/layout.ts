@@ -66,7 +66,7 @@ export const BindWqe = {
 /** What a FLUSH entry has in the words of {@link SendWqe}, beside RKEY and REMOTE_ADDR. */
 export const FlushWqe = {
   LENGTH: SendWqe.COMPARE_ADD_LO,
-  /** Placement type and selectivity as the packet carries them (protocol.md 1.3, FETH). */
+  /** Placement type and selectivity as the packet carries them (protocol/packets.md 1.3, FETH). */
   FETH: SendWqe.SWAP_LO,
 } as const;
 

@@ -4,7 +4,7 @@ import { Mtu, QpState } from '../../ibta/index.js';
 import { Opcode } from '../../wire/index.js';
 import { assertCompleted, type Captured, pattern, Puppet } from './pair.js';
 
-/** protocol.md 2.4 for the responder, 2.6 for the requester. */
+/** protocol/reliable.md 2.4 for the responder, 2.6 for the requester. */
 
 const ACK = 0x1f;
 

@@ -10,7 +10,7 @@ import type { TestQp } from './qp.js';
 import { ALL_ACCESS, type SendRequest } from './rings.js';
 import { bind, BINDABLE, window } from './windows.js';
 
-/** ATOMIC_WRITE (protocol.md 1.2, 2.3, 2.5): eight bytes at once, answered by a READ response without data. */
+/** ATOMIC_WRITE (protocol/packets.md 1.2, protocol/reliable.md 2.3, 2.5): eight bytes at once, answered by a READ response without data. */
 
 const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC } = AccessFlags;
 const VALUE = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 0xff);

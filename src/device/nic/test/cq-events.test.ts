@@ -5,7 +5,7 @@ import { CqArm } from '../rings/layout.js';
 import { Pair } from './pair.js';
 import { SOLICITED } from './qp.js';
 
-/** protocol.md 3.8 and the last line of 2.10. */
+/** protocol/services.md 3.8 and the last line of 2.10. */
 
 function receiver() {
   const pair = new Pair();

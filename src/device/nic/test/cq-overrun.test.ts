@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { EventType, QpState } from '../../ibta/index.js';
 import { assertCompleted, Pair } from './pair.js';
 
-/** protocol.md 3.8: an overrun CQ raises CQ_ERR, and its QPs end in ERR. */
+/** protocol/services.md 3.8: an overrun CQ raises CQ_ERR, and its QPs end in ERR. */
 
 describe('a CQ that overruns', () => {
   function overrun() {

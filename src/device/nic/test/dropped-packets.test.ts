@@ -4,7 +4,7 @@ import { QpState } from '../../ibta/index.js';
 import { Opcode } from '../../wire/index.js';
 import { type Crafted, pattern, Puppet } from './pair.js';
 
-/** What does not belong here is counted by its reason and dropped: no answer, no change (protocol.md 1.1, 7.3). */
+/** What does not belong here is counted by its reason and dropped: no answer, no change (protocol/packets.md 1.1, protocol/tools.md 7.3). */
 
 function listening() {
   const puppet = new Puppet();

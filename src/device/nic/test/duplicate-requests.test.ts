@@ -5,7 +5,7 @@ import { Opcode } from '../../wire/index.js';
 import { type Captured, pattern, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 
-/** protocol.md 2.5: requests whose PSN lies behind the expected one, at the responder. */
+/** protocol/reliable.md 2.5: requests whose PSN lies behind the expected one, at the responder. */
 
 function responder(options: ConnectOptions = {}) {
   const puppet = new Puppet({ pathMtu: Mtu.MTU_256, ...options });

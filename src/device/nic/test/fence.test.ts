@@ -4,7 +4,7 @@ import { SendFlags } from '../../ibta/index.js';
 import { assertCompleted, dropping, Pair } from './pair.js';
 import { FENCED } from './qp.js';
 
-/** protocol.md 2.7: a fenced request waits until all READs and atomics before it are complete. */
+/** protocol/reliable.md 2.7: a fenced request waits until all READs and atomics before it are complete. */
 
 describe('a fenced request', () => {
   it('leaves only when the READ before it has been answered', () => {

@@ -18,7 +18,7 @@ import { FENCED, type TestQp } from './qp.js';
 import { ALL_ACCESS, type SendRequest } from './rings.js';
 import { bind, BINDABLE, window } from './windows.js';
 
-/** FLUSH (protocol.md 1.2, 1.3, 2.3, 2.5): FETH and RETH out, a READ response without data back. */
+/** FLUSH (protocol/packets.md 1.2, 1.3, protocol/reliable.md 2.3, 2.5): FETH and RETH out, a READ response without data back. */
 
 const { FLUSH_GLOBAL, FLUSH_PERSISTENT } = AccessFlags;
 const FLUSHABLE = ALL_ACCESS | FLUSH_GLOBAL | FLUSH_PERSISTENT;

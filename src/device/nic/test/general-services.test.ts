@@ -66,7 +66,7 @@ describe('a management datagram', () => {
       [dethQkey(bytes, deth) >>> 0, dethSourceQp(bytes, deth), bthPkey(bytes, 0)],
       [GSI_QKEY, 1, 0xffff],
     );
-    // UDP header, BTH, DETH, the datagram and the ICRC: 288 bytes of UDP (protocol.md 4.1).
+    // UDP header, BTH, DETH, the datagram and the ICRC: 288 bytes of UDP (protocol/connections.md 4.1).
     assert.equal(bytes.length + 8, 8 + 12 + 8 + MAD_BYTES + 4);
   });
 

@@ -5,7 +5,7 @@ import { assertCompleted, assertStatuses, dropping, Pair, type PairOptions, patt
 import { FENCED, UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, incRkey, localInvalidate, window } from './windows.js';
 
-/** BIND_MW and LOCAL_INV in the send queue: in their turn, once, and without a packet (protocol.md 2.7, 3.7). */
+/** BIND_MW and LOCAL_INV in the send queue: in their turn, once, and without a packet (protocol/reliable.md 2.7, protocol/services.md 3.7). */
 
 function start(options: PairOptions = {}) {
   const pair = new Pair(options);

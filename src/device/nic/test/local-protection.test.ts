@@ -5,7 +5,7 @@ import type { TestHost, TestMr } from './host.js';
 import { assertStatuses, Pair, pattern } from './pair.js';
 import type { Sge } from './rings.js';
 
-/** protocol.md 2.10: LOC_PROT_ERR. A scatter/gather entry must lie in a region of the QP's PD with the access needed. */
+/** protocol/reliable.md 2.10: LOC_PROT_ERR. A scatter/gather entry must lie in a region of the QP's PD with the access needed. */
 
 const SIZE = 300;
 const READ_ONLY = AccessFlags.REMOTE_READ;

@@ -128,7 +128,7 @@ describe('a lost packet', () => {
       const [before, between, after] = [pair.a.mr(600), pair.a.mr(600), pair.a.mr(600)];
       const wrIds = [
         a.read(before, remote),
-        // Without a fence a repeated READ may see what a later WRITE did (protocol.md 2.7).
+        // Without a fence a repeated READ may see what a later WRITE did (protocol/reliable.md 2.7).
         a.write(second, remote, { flags: 2 | 1 }),
         a.read(between, remote),
         a.write(third, remote, { flags: 2 | 1 }),

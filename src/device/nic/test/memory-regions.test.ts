@@ -8,7 +8,7 @@ import { assertCompleted, assertRefused, assertStatuses, Pair, pattern, World } 
 import { type TestQp, UNSIGNALLED } from './qp.js';
 import { ALL_ACCESS, hi32, lo32, type Sge } from './rings.js';
 
-/** Regions that begin elsewhere than their memory, that change, and that are not there at all (protocol.md 3.6). */
+/** Regions that begin elsewhere than their memory, that change, and that are not there at all (protocol/services.md 3.6). */
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, ZERO_BASED } = AccessFlags;
 const SIZE = 256 * 400;

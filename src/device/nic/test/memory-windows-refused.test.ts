@@ -15,7 +15,7 @@ import { assertCompleted, assertStatuses, Pair, pattern } from './pair.js';
 import { UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, type BindOptions, bindRequest, REMOTE_ALL, type TestMw, window } from './windows.js';
 
-/** Binds that are refused when they are carried out (protocol.md 3.7): MW_BIND_ERR, and nothing has changed. */
+/** Binds that are refused when they are carried out (protocol/services.md 3.7): MW_BIND_ERR, and nothing has changed. */
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND, ZERO_BASED } = AccessFlags;
 const SIZE = 4096;

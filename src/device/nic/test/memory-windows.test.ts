@@ -6,7 +6,7 @@ import { assertCompleted, assertRefused, assertStatuses, Pair, pattern } from '.
 import { type TestQp, UNSIGNALLED } from './qp.js';
 import { bind, BINDABLE, incRkey, REMOTE_ALL, type TestMw, window } from './windows.js';
 
-/** What a bound window opens, to whom, and for how long (protocol.md 3.7). */
+/** What a bound window opens, to whom, and for how long (protocol/services.md 3.7). */
 
 const { REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC, ZERO_BASED } = AccessFlags;
 const SIZE = 1200;

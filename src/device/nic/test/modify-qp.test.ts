@@ -4,7 +4,7 @@ import { type AhAttr, type GlobalRoute, MigState, Mtu, type QpAttr, QpState } fr
 import { assertRefused, Pair } from './pair.js';
 import { ahAttrTo, type TestQp } from './qp.js';
 
-/** The table of protocol.md 3.10 for RC, with its letters, written down a second time on purpose. */
+/** The table of protocol/services.md 3.10 for RC, with its letters, written down a second time on purpose. */
 
 interface Row {
   readonly from: keyof typeof QpState;

@@ -4,7 +4,7 @@ import { Mtu, QpState, WcStatus } from '../../ibta/index.js';
 import { Opcode } from '../../wire/index.js';
 import { assertStatuses, type Crafted, pattern, Puppet } from './pair.js';
 
-/** protocol.md 2.3, row 2: FIRST, then MIDDLE and LAST of the same family, and nothing else while a message is open. */
+/** protocol/reliable.md 2.3, row 2: FIRST, then MIDDLE and LAST of the same family, and nothing else while a message is open. */
 
 function sequences() {
   const puppet = new Puppet({ pathMtu: Mtu.MTU_256 });

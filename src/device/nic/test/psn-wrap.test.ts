@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Mtu } from '../../ibta/index.js';
 import { assertCompleted, dropping, Pair, pattern } from './pair.js';
 
-/** protocol.md 2.1: PSNs are 24 bits and wrap; so does the count of messages, which starts anew with each connection. */
+/** protocol/reliable.md 2.1: PSNs are 24 bits and wrap; so does the count of messages, which starts anew with each connection. */
 
 const SIZE = 2000;
 

@@ -4,7 +4,7 @@ import { AccessFlags, EventType, QpState, WcStatus, WrOpcode } from '../../ibta/
 import { Opcode } from '../../wire/index.js';
 import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.js';
 
-/** protocol.md 2.3, row 3: what the QP does not allow is an invalid request, whatever the region allows. */
+/** protocol/reliable.md 2.3, row 3: what the QP does not allow is an invalid request, whatever the region allows. */
 
 const CASES = [
   { name: 'WRITE', opcode: WrOpcode.RDMA_WRITE, flag: AccessFlags.REMOTE_WRITE },

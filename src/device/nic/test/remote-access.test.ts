@@ -7,7 +7,7 @@ import { assertCompleted, assertStatuses, Pair, pattern, Puppet } from './pair.j
 import type { TestQp } from './qp.js';
 import type { SendRequest } from './rings.js';
 
-/** protocol.md 2.3, row 6: key, range, access, protection domain, at the responder. */
+/** protocol/reliable.md 2.3, row 6: key, range, access, protection domain, at the responder. */
 
 const { LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC } = AccessFlags;
 const SIZE = 600;

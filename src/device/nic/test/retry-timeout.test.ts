@@ -6,7 +6,7 @@ import { Opcode } from '../../wire/index.js';
 import { assertCompleted, assertStatuses, type Captured, type Crafted, Puppet } from './pair.js';
 import type { ConnectOptions } from './qp.js';
 
-/** protocol.md 2.6: 4.096 µs · 2^timeout; a timer may fire between once and four times that. */
+/** protocol/reliable.md 2.6: 4.096 µs · 2^timeout; a timer may fire between once and four times that. */
 const intervalUs = (timeout: number): number => 4.096 * 2 ** timeout;
 
 /** A peer that never answers. */

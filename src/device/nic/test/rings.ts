@@ -200,7 +200,7 @@ export class DriverCq {
     return Atomics.load(this.#words, CompletionQueue.ARM);
   }
 
-  /** Asks for one event; asking for both kinds keeps "any" (protocol.md 3.8). */
+  /** Asks for one event; asking for both kinds keeps "any" (protocol/services.md 3.8). */
   arm(solicitedOnly: boolean): void {
     const arm = solicitedOnly && this.armed !== CqArm.ANY ? CqArm.SOLICITED : CqArm.ANY;
     Atomics.store(this.#words, CompletionQueue.ARM, arm);

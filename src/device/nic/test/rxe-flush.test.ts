@@ -17,7 +17,7 @@ import type { Captured, Crafted } from './packets.js';
 import type { TestQp } from './qp.js';
 import { ALL_ACCESS } from './rings.js';
 
-/** FLUSH and ATOMIC_WRITE as Linux's rxe sends and takes them (protocol.md 1.7, 2.5). */
+/** FLUSH and ATOMIC_WRITE as Linux's rxe sends and takes them (protocol/packets.md 1.7, protocol/reliable.md 2.5). */
 
 const FLUSHABLE = ALL_ACCESS | AccessFlags.FLUSH_GLOBAL;
 const SIZE = 512;

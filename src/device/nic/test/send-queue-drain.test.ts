@@ -5,7 +5,7 @@ import { Opcode } from '../../wire/index.js';
 import { assertCompleted, assertRefused, Pair, pattern, Puppet } from './pair.js';
 import { ahAttrTo } from './qp.js';
 
-/** SQD: protocol.md 2.9. */
+/** SQD: protocol/reliable.md 2.9. */
 
 const SQD = { qpState: QpState.SQD, enSqdAsyncNotify: 1 } as const;
 const RTS = { qpState: QpState.RTS } as const;

@@ -57,7 +57,7 @@ describe('SEND with Invalidate', () => {
     assert.equal(Buffer.from(packets[1].bytes).readUInt32BE(12), mw.rkey);
   });
 
-  // protocol.md 2.3: the receiver ends in ERR with REM_INV_REQ_ERR.
+  // protocol/reliable.md 2.3: the receiver ends in ERR with REM_INV_REQ_ERR.
   it('of a key that does not exist ends both sides in error', () => {
     const pair = new Pair();
     const { a, b } = pair.connect({ both: { timeout: 8, retryCnt: 1 } });

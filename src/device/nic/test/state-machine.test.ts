@@ -5,7 +5,7 @@ import { Opcode } from '../../wire/index.js';
 import { assertCompleted, Pair, pattern, Puppet } from './pair.js';
 import { rtrAttr, rtsAttr } from './qp.js';
 
-/** What each state does with packets and posts: the table of protocol.md 2.9. */
+/** What each state does with packets and posts: the table of protocol/reliable.md 2.9. */
 
 function pairWithB(state: 'RESET' | 'INIT' | 'RTR') {
   const pair = new Pair();

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Mtu, mtuBytes, WcOpcode } from '../../ibta/index.js';
 import { assertCompleted, Pair, pattern } from './pair.js';
 
-/** protocol.md 2.2: where one packet becomes two, for every path MTU. */
+/** protocol/reliable.md 2.2: where one packet becomes two, for every path MTU. */
 
 const MTUS = [Mtu.MTU_256, Mtu.MTU_512, Mtu.MTU_1024, Mtu.MTU_2048, Mtu.MTU_4096];
 

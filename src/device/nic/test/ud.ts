@@ -8,7 +8,7 @@ import type { SendRequest } from './rings.js';
 /** Datagrams, for tests. */
 
 export const QKEY = 0x1234567;
-/** Bytes before the payload in a receive buffer (protocol.md 1.6). */
+/** Bytes before the payload in a receive buffer (protocol/packets.md 1.6). */
 export const HEADER_BYTES = 40;
 export const SQ_PSN = 0x3000;
 

@@ -8,7 +8,7 @@ import { assert } from '../../ibta/index.js';
  * stands in the wheel at most once.
  */
 
-/** Length of a tick: below the shortest RNR timer of 10 µs (protocol.md 1.4). */
+/** Length of a tick: below the shortest RNR timer of 10 µs (protocol/packets.md 1.4). */
 const TICK_US = 4;
 const SLOTS = 64;
 /** 64^6 ticks of 4 µs are three days; the longest ACK timeout is 2.4 hours (4.096 µs · 2^31). */

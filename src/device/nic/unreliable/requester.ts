@@ -10,7 +10,7 @@ import { UnacknowledgedQueue } from './send-queue.js';
 
 const kinds = connectedKinds(opcodeClass(OpcodeService.UC));
 
-/** The requester of a UC QP: messages of any length, each packet sent once (protocol.md 2.2, 3.1). */
+/** The requester of a UC QP: messages of any length, each packet sent once (protocol/reliable.md 2.2, protocol/services.md 3.1). */
 export class UnreliableRequester implements SendingHalf {
   readonly #queue: UnacknowledgedQueue;
   #psn = 0;

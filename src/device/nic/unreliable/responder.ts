@@ -19,7 +19,7 @@ import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { SilentResponder } from './silent-responder.js';
 
-/** Bytes of the longest message (protocol.md 2.2). */
+/** Bytes of the longest message (protocol/reliable.md 2.2). */
 const MAX_MESSAGE_BYTES = 2 ** 31;
 
 /** The kind of message that has begun and not ended. */
@@ -29,7 +29,7 @@ const BEGINS = OpcodeBit.FIRST | OpcodeBit.ONLY;
 const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
 
 /**
- * The responder of a UC QP (protocol.md 2.3, the UC column, and 3.1). A message that lacks a packet, or that may not be
+ * The responder of a UC QP (protocol/reliable.md 2.3, the UC column, and 3.1). A message that lacks a packet, or that may not be
  * what it is, is dropped as a whole and without a word, and the receive request that it began to fill waits for the next
  * one (IBTA 9.9.3, class D). Only a local error, a receive request that names memory it may not, ends the QP (class A).
  */
@@ -83,7 +83,7 @@ export class UnreliableResponder extends SilentResponder {
     super.reset();
   }
 
-  /** Whether the payload has the length that its place in the message calls for (protocol.md 2.2). */
+  /** Whether the payload has the length that its place in the message calls for (protocol/reliable.md 2.2). */
   #hasRightLength(bits: number, payload: number, pad: number): boolean {
     const mtu = this.qp.mtuBytes;
     if ((bits & (OpcodeBit.FIRST | OpcodeBit.MIDDLE)) !== 0) return payload === mtu && pad === 0;
@@ -169,7 +169,7 @@ export class UnreliableResponder extends SilentResponder {
     this.#received = 0;
     this.#dmaLength = length;
     this.#grant = undefined;
-    // A WRITE of nothing may name anything (protocol.md 2.8).
+    // A WRITE of nothing may name anything (protocol/reliable.md 2.8).
     if (length === 0) return true;
     if (length > MAX_MESSAGE_BYTES) return false;
     const { memory } = core;

@@ -14,8 +14,8 @@ export type CompletionNames = readonly ({ readonly wcOpcode: number } | undefine
 
 /**
  * The send queue of a service that nobody acknowledges: a request is complete once it was handed to the link
- * (protocol.md 3.1), so the oldest one is always the one that is worked on. One that fails takes the QP to SQE, and those
- * behind it are flushed; the receive queue goes on (protocol.md 2.10).
+ * (protocol/services.md 3.1), so the oldest one is always the one that is worked on. One that fails takes the QP to SQE, and those
+ * behind it are flushed; the receive queue goes on (protocol/reliable.md 2.10).
  */
 export class UnacknowledgedQueue {
   /** Bytes of the message last measured. */

@@ -1,8 +1,8 @@
-/** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (protocol.md 4.5). */
+/** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (protocol/connections.md 4.5). */
 import { type Gid, isIpv4Gid, PortSpace } from '../../ibta/index.js';
 import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
 
-/** The service IDs of rdma_cm: a port space and a port within it (protocol.md 4.5). */
+/** The service IDs of rdma_cm: a port space and a port within it (protocol/connections.md 4.5). */
 
 const PORT_BITS = 16n;
 const MAX_PORT = 0xffff;

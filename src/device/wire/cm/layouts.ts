@@ -1,4 +1,4 @@
-/** Where the fields of each message lie (protocol.md 4.2): bytes from the end of the MAD header on, bits as documented. */
+/** Where the fields of each message lie (protocol/connections.md 4.2): bytes from the end of the MAD header on, bits as documented. */
 import {
   always,
   bits,

@@ -1,6 +1,6 @@
 import type { Gid } from '../../ibta/index.js';
 
-/** Attribute IDs of the CM's messages (protocol.md 4.1). */
+/** Attribute IDs of the CM's messages (protocol/connections.md 4.1). */
 export const CmAttribute = {
   REQ: 0x10,
   MRA: 0x11,

@@ -1,4 +1,4 @@
-/** Checking the ICRC of packets whose IPv4 identification the receiver cannot see (protocol.md 1.7). */
+/** Checking the ICRC of packets whose IPv4 identification the receiver cannot see (protocol/packets.md 1.7). */
 import type { PacketMeta } from '../ip/path.js';
 import { BTH_BYTES, ICRC_BYTES, ROCE_PORT } from '../packets/bth.js';
 import { type Crc32, multiply, stepBackFactor } from './crc32.js';

@@ -1,5 +1,5 @@
 /**
- * The invariant CRC of RoCEv2 (protocol.md 1.7): CRC-32 over eight 0xFF bytes, the IP and UDP headers and the packet, with
+ * The invariant CRC of RoCEv2 (protocol/packets.md 1.7): CRC-32 over eight 0xFF bytes, the IP and UDP headers and the packet, with
  * the fields that routers may change taken as ones.
  *
  * A CRC is linear: the headers of a path are run through it once, and what differs from packet to packet (two lengths and
@@ -51,7 +51,7 @@ export function pathCrc(ipv6: boolean, sgid: Gid, dgid: Gid, sourcePort: number,
   } else {
     header[ip] = 0x45;
     header[ip + 1] = 0xff;
-    header[ip + 6] = 0x40; // don't fragment: every RoCEv2 sender sets it (protocol.md 8.3)
+    header[ip + 6] = 0x40; // don't fragment: every RoCEv2 sender sets it (protocol/udp.md 8.3)
     header[ip + 8] = 0xff;
     header[ip + 9] = 17;
     header.fill(0xff, ip + 10, ip + 12);
@@ -102,7 +102,7 @@ export function packetCrc(crc32: Crc32, state: number, bytes: Uint8Array, offset
 }
 
 /**
- * The ICRC that Linux's rxe gives a FLUSH in place of `icrc`, that of IBTA (protocol.md 1.7): the CRC goes over the packet's headers
+ * The ICRC that Linux's rxe gives a FLUSH in place of `icrc`, that of IBTA (protocol/packets.md 1.7): the CRC goes over the packet's headers
  * once more, without the mask. A FLUSH has no payload and no pad.
  */
 export function headersTwiceCrc(crc32: Crc32, icrc: number, bytes: Uint8Array, offset: number, length: number): number {

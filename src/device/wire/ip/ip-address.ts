@@ -1,7 +1,7 @@
 import { type Gid, gidFromIp, ipFromGid, isIpv4Gid } from '../../ibta/index.js';
 import { getU32 } from '../bytes.js';
 
-/** Multicast groups on RoCEv2: the GID is the IP group (protocol.md 3.5). */
+/** Multicast groups on RoCEv2: the GID is the IP group (protocol/services.md 3.5). */
 
 /** The destination QP of packets to a group: the receivers decide which of their queue pairs it means. */
 export const MULTICAST_QPN = 0xffffff;
@@ -61,7 +61,7 @@ export function isLoopback(host: string): boolean {
   return host.startsWith('127.') || host === '::1';
 }
 
-/** Whether it is the address of a multicast group (protocol.md 3.5). */
+/** Whether it is the address of a multicast group (protocol/services.md 3.5). */
 export function isGroup(host: string): boolean {
   if (familyOf(host) === 6) return host.startsWith('ff');
   const first = Number(host.slice(0, host.indexOf('.')));

@@ -165,7 +165,7 @@ export function parseIpPacket(frame: Uint8Array, offset = 0): RoceDatagram | Not
 const scratch = new Uint8Array(8 + 60 + UDP_BYTES);
 
 /**
- * The ICRC that the datagram should carry, computed from its headers as they are in the frame (protocol.md 1.7), for
+ * The ICRC that the datagram should carry, computed from its headers as they are in the frame (protocol/packets.md 1.7), for
  * RoCEv1 as well. The frame must hold all of it. One byte of it is changed and put back meanwhile.
  */
 export function datagramIcrc(crc32: Crc32, frame: Uint8Array, datagram: RoceDatagram): number {
@@ -275,7 +275,7 @@ export function buildIpUdpHeader(bytes: Uint8Array, offset: number, header: IpUd
 export const GRH_BYTES = 40;
 
 /**
- * Writes the {@link GRH_BYTES} that precede the payload in a datagram's receive buffer (protocol.md 1.6): the IPv6 header,
+ * Writes the {@link GRH_BYTES} that precede the payload in a datagram's receive buffer (protocol/packets.md 1.6): the IPv6 header,
  * or 20 bytes of zero and the IPv4 header, with a right checksum, by which readers tell the two apart. An identification
  * or a hop limit that the link could not see is written as 0 and as 64.
  *

@@ -1,4 +1,4 @@
-/** The base transport header, which every RoCE packet begins with (protocol.md 1.1). */
+/** The base transport header, which every RoCE packet begins with (protocol/packets.md 1.1). */
 import { getU16, getU24, putU16, putU24 } from '../bytes.js';
 
 /** Size of the base transport header. */

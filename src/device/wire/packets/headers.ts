@@ -1,5 +1,5 @@
 /**
- * The extension headers (protocol.md 1.3). Where each of them lies in a packet of a given opcode is in the offset tables
+ * The extension headers (protocol/packets.md 1.3). Where each of them lies in a packet of a given opcode is in the offset tables
  * of `opcode.ts`. 64-bit values travel as two 32-bit halves, since a bigint would be allocated for each packet.
  */
 import { getU24, getU32, putU24, putU32 } from '../bytes.js';
@@ -17,7 +17,7 @@ export const HeaderBytes = {
   FETH: 4,
 } as const;
 
-/** What the upper three bits of an AETH syndrome say (protocol.md 1.4). */
+/** What the upper three bits of an AETH syndrome say (protocol/packets.md 1.4). */
 export const Aeth = {
   /** Acknowledged; the lower five bits hold a credit code. */
   ACK: 0x00,
@@ -33,7 +33,7 @@ export const Aeth = {
   CREDITS_NOT_IN_USE: 0x1f,
 } as const;
 
-/** Why a responder refused (protocol.md 1.4). */
+/** Why a responder refused (protocol/packets.md 1.4). */
 export const NakCode = {
   PSN_SEQUENCE_ERROR: 0,
   INVALID_REQUEST: 1,

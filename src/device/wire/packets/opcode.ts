@@ -1,4 +1,4 @@
-/** The operations of the RoCE transports and the shape of their packets (protocol.md 1.2, IBTA 9.2.1). */
+/** The operations of the RoCE transports and the shape of their packets (protocol/packets.md 1.2, IBTA 9.2.1). */
 import { BTH_BYTES } from './bth.js';
 import { HeaderBytes } from './headers.js';
 
@@ -170,7 +170,7 @@ export const immOffset = new Uint8Array(256);
 /** As {@link dethOffset}, for IETH. */
 export const iethOffset = new Uint8Array(256);
 
-/** The extension headers in the order in which they follow the BTH (protocol.md 1). */
+/** The extension headers in the order in which they follow the BTH (protocol/packets.md 1). */
 const EXTENSION_ORDER: readonly (readonly [bit: number, bytes: number, offsets: Uint8Array])[] = [
   [B.DETH, HeaderBytes.DETH, dethOffset],
   [B.XRCETH, HeaderBytes.XRCETH, xrcethOffset],

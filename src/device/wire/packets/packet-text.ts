@@ -9,7 +9,7 @@ export function hex(value: number | bigint, digits = 1): string {
 
 const NAK_NAMES = new Map<number, string>(Object.entries(NakCode).map(([name, code]) => [code, name]));
 
-/** What an AETH syndrome says (protocol.md 1.4). */
+/** What an AETH syndrome says (protocol/packets.md 1.4). */
 export function formatSyndrome(syndrome: number): string {
   const value = syndrome & Aeth.VALUE_MASK;
   switch (syndrome & Aeth.KIND_MASK) {

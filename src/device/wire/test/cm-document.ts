@@ -1,5 +1,5 @@
 /**
- * Where the fields of the connection manager's messages lie, written from protocol.md 4.2 in its own way: bytes after the
+ * Where the fields of the connection manager's messages lie, written from protocol/connections.md 4.2 in its own way: bytes after the
  * MAD header, `[high:low]` for bits of the number that the bytes make, 7 or 31 being the first on the wire.
  */
 import { CmAttribute } from '../index.js';

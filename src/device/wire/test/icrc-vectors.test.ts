@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { crc32, datagramIcrc, IcrcVerifier, parseIpPacket, type RoceDatagram, sealIcrc, storedIcrc } from '../index.js';
 import { bytesOf, metaOf, pathOf } from './support.js';
 
-/** protocol.md 1.7. */
+/** protocol/packets.md 1.7. */
 const VECTORS = {
   'V1: IPv4, UC SEND_ONLY':
     '45010040047840004011b4d5c0a80007c0a80007c00012b7002caca22460ffff000000d300cf17104630818be28935d90e9a95505401be885e50000078f353f3',

@@ -20,7 +20,7 @@ import {
 const PLACE = OpcodeBit.FIRST | OpcodeBit.MIDDLE | OpcodeBit.LAST | OpcodeBit.ONLY;
 const known = Object.entries(Opcode);
 
-/** protocol.md 1.2 and 1.3: bytes of all headers. */
+/** protocol/packets.md 1.2 and 1.3: bytes of all headers. */
 const HEADER_BYTES: readonly (readonly [number, number])[] = [
   [Opcode.RC_SEND_MIDDLE, 12],
   [Opcode.RC_SEND_ONLY_IMM, 16],

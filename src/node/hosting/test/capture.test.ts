@@ -12,7 +12,7 @@ import { NET } from '../../../../test/support/loopback.js';
 const folder = mkdtempSync(join(tmpdir(), 'verbena-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** The last four bytes, as the number that they carry (protocol.md 1.7). */
+/** The last four bytes, as the number that they carry (protocol/packets.md 1.7). */
 function icrcOf(packet: Uint8Array): number {
   return new DataView(packet.buffer, packet.byteOffset + packet.length - 4).getInt32(0, true);
 }

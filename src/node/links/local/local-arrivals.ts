@@ -15,7 +15,7 @@ import {
 } from './local-layout.js';
 import type { Neighbour } from './local-neighbour.js';
 
-/** More than all headers of a packet together (protocol.md 1.3). */
+/** More than all headers of a packet together (protocol/packets.md 1.3). */
 const HEADER_BYTES = 64;
 /** Up to so many, words are copied one by one. */
 const LOOP_BYTES = 256;

@@ -123,7 +123,7 @@ export class UdpSink implements PacketSink {
       throw new RangeError(`a packet of ${lengthBytes} bytes on a link that carries 1 to ${this.maxPacketBytes}`);
     }
     if (this.#end + lengthBytes > ARENA_BYTES) return -1;
-    // A kernel that cuts a send into segments numbers them from 0 in the identification (protocol.md 8.2).
+    // A kernel that cuts a send into segments numbers them from 0 in the identification (protocol/udp.md 8.2).
     if (this.#fits(lengthBytes) && this.#continues(path)) {
       this.#joins = true;
       this.ipId = this.#packets;

@@ -127,7 +127,7 @@ function prepareToReceive(socket: UdpSocket): void {
   growBuffer(socket, SO_RCVBUFFORCE, SO_RCVBUF);
 }
 
-/** protocol.md 8.1: never connected, and fragments forbidden, so that the IP ID, which the ICRC covers, is 0. */
+/** protocol/udp.md 8.1: never connected, and fragments forbidden, so that the IP ID, which the ICRC covers, is 0. */
 function prepareToSend(socket: UdpSocket, address: LocalAddress): void {
   if (address.ipv6) {
     require(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO);

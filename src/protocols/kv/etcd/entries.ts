@@ -1,7 +1,7 @@
 import { type KvMember, MAX_MEMBERS, type NamedMember, nameProblem, placeProblem } from '../cluster/member.js';
 import { type Answer, isObject, objectIn } from './etcd-client.js';
 
-// What etcd has of servers: docs/protocol.md, section 6.10.
+// What etcd has of servers: protocol/kv.md 6.11.
 
 const ROOT = '/verbena/kv';
 

@@ -2,7 +2,7 @@ import type { Folder, FolderFile } from '../../../api/runtime/index.js';
 import { runtime } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 
-// What the files of a folder are called, and how each begins (docs/protocol.md 6.8): 32 bytes, little-endian.
+// What the files of a folder are called, and how each begins (protocol/kv.md 6.8): 32 bytes, little-endian.
 //
 //    0  "VBKV"
 //    4  kind: 1 a log, 2 a snapshot

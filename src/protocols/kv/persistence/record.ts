@@ -1,4 +1,4 @@
-// A record of a log or of a snapshot (docs/protocol.md 6.8), little-endian, at a multiple of 8:
+// A record of a log or of a snapshot (protocol/kv.md 6.8), little-endian, at a multiple of 8:
 //
 //    0  check: CRC-32 of all that follows, begun with the file's salt; 4 bytes
 //    4  bytes of the value; 4 bytes

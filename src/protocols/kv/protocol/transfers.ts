@@ -1,7 +1,7 @@
 import type { Session } from './sessions.js';
 import type { ValueBuffer } from './transfer.js';
 
-// Values that do not fit a message: the server reads them out of the client's memory, or writes them there (docs/protocol.md 6.7).
+// Values that do not fit a message: the server reads them out of the client's memory, or writes them there (protocol/kv.md 6.7).
 
 /** How many bytes may be on their way at a time. A value that is longer by itself goes alone. */
 export interface TransferLimits {

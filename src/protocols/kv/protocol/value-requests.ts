@@ -19,7 +19,7 @@ export interface ValueHost {
 }
 
 /**
- * Requests whose values do not fit a message (docs/protocol.md 6.7). A request is begun once, and carried out when its value has come; whatever fails on
+ * Requests whose values do not fit a message (protocol/kv.md 6.7). A request is begun once, and carried out when its value has come; whatever fails on
  * the way, it was not carried out, and the client may ask again.
  */
 export class ValueRequests {

@@ -1,4 +1,4 @@
-// What EXPLAIN and TTL answer (docs/protocol.md 6.3). Times are told as how long it is until then, or since: whose clock they are by makes no difference.
+// What EXPLAIN and TTL answer (protocol/kv.md 6.3). Times are told as how long it is until then, or since: whose clock they are by makes no difference.
 
 /** What is known of a key. The numbers are said on the wire. */
 export const Fate = {

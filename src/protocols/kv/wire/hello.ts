@@ -24,7 +24,7 @@ export function sessionKey({ high, low }: SessionId): string {
   return `${(high >>> 0).toString(16)}:${(low >>> 0).toString(16)}`;
 }
 
-// What both ends say in the private data of rdma_cm, before the first request (docs/protocol.md 6.1).
+// What both ends say in the private data of rdma_cm, before the first request (protocol/kv.md 6.1).
 
 /** "VBKV" */
 const MAGIC = 0x56424b56;

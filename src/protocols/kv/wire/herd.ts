@@ -1,4 +1,4 @@
-// The slots of HERD as it was published in 2014 (docs/protocol.md 6.4). The key lies last: its last byte, which is never 0,
+// The slots of HERD as it was published in 2014 (protocol/kv.md 6.4). The key lies last: its last byte, which is never 0,
 // shows that all of the slot was written.
 
 export const HERD_SLOT_BYTES = 50;

@@ -1,6 +1,6 @@
 import { BUCKET_BYTES, MAX_COUNT, MAX_MEMORY, MIN_ENTRY_BYTES } from '../store/index.js';
 
-// What LAYOUT answers (docs/protocol.md 6.9): what a client has to know that reads the server's memory by itself.
+// What LAYOUT answers (protocol/kv.md 6.9): what a client has to know that reads the server's memory by itself.
 
 /** Of buckets and entries as they lie in memory. */
 const VERSION = 1;

@@ -1,4 +1,4 @@
-// The keys that SCAN answers (docs/protocol.md 6.3): of each its length, in one byte, and its bytes.
+// The keys that SCAN answers (protocol/kv.md 6.3): of each its length, in one byte, and its bytes.
 
 /** Bytes that a key takes. */
 export function listedBytes(key: Uint8Array): number {
@@ -25,7 +25,7 @@ export function listedKeys(bytes: Uint8Array): Uint8Array[] | undefined {
   return keys;
 }
 
-// What STATS answers (docs/protocol.md 6.3): numbers of 64 bits with their names, in ASCII. Servers may have some that clients do not know.
+// What STATS answers (protocol/kv.md 6.3): numbers of 64 bits with their names, in ASCII. Servers may have some that clients do not know.
 
 /** A number that has a name of 1 to 255 characters. */
 export type NamedNumber = readonly [name: string, value: bigint];

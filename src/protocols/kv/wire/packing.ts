@@ -1,6 +1,6 @@
 import { SipHash } from '../store/index.js';
 
-// The immediate data of a request that is written into a slot (docs/protocol.md 6.6).
+// The immediate data of a request that is written into a slot (protocol/kv.md 6.6).
 
 const SLOT_BITS = 10;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
@@ -21,7 +21,7 @@ export function isAnnounced(immediate: number, request: Uint8Array): boolean {
   return immediateOf(slotIn(immediate), request) === immediate;
 }
 
-// Several requests, or several answers, in one message (docs/protocol.md 6.2): each begins at a multiple of 8, with zeros before it.
+// Several requests, or several answers, in one message (protocol/kv.md 6.2): each begins at a multiple of 8, with zeros before it.
 
 const ALIGNMENT = 8;
 

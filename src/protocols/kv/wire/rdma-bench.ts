@@ -1,6 +1,6 @@
 import type { SlotWrite } from './herd.js';
 
-// The slots of HERD in rdma_bench, 2016 (docs/protocol.md 6.4): one cache line, the operation behind the key.
+// The slots of HERD in rdma_bench, 2016 (protocol/kv.md 6.4): one cache line, the operation behind the key.
 
 export const BENCH_SLOT_BYTES = 64;
 export const BENCH_MAX_VALUE_BYTES = 46;

@@ -3,7 +3,7 @@ import { type OperationRules, rulesOf } from './operations.js';
 import { copyInto, MemoryView, u32At } from './packing.js';
 import type { SessionId } from './hello.js';
 
-// A request (docs/protocol.md 6.2): 40 bytes, the key, then the value or where it is.
+// A request (protocol/kv.md 6.2): 40 bytes, the key, then the value or where it is.
 
 export const REQUEST_HEAD_BYTES = 40;
 const KEY_LENGTH = 19;

@@ -28,7 +28,7 @@ export function isStatus(status: number): status is Status {
   return KNOWN.includes(status);
 }
 
-// An answer (docs/protocol.md 6.3): 32 bytes, then the value, unless it is elsewhere.
+// An answer (protocol/kv.md 6.3): 32 bytes, then the value, unless it is elsewhere.
 
 export const RESPONSE_HEAD_BYTES = 32;
 const FLAGS = 19;

@@ -1,6 +1,6 @@
 // One end of a stream, as a machine that does no I/O: it is asked what may be sent, and told what was sent, what has completed and what has come.
 //
-// Where its rules have their sources (docs/protocol.md 5.3, 5.4):
+// Where its rules have their sources (protocol/rsockets.md 5.3, 5.4):
 //   what is said, byte for byte                  rsocket.c of rdma-core, and packets between two of its hosts (test/golden/rstream.pcap)
 //   outgoing.ts    credits, buffers, chunks      rs_can_send, rs_write_data, rsend
 //   incoming.ts    halves, when credit is told   rs_send_credits, rs_give_credits, rrecv

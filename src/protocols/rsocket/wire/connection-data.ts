@@ -1,6 +1,6 @@
 import { type ByteOrder, readSpan, type Span, viewOf, writeSpan } from './span.js';
 
-// What both ends say of themselves in the private data of REQ and REP (docs/protocol.md 5.1).
+// What both ends say of themselves in the private data of REQ and REP (protocol/rsockets.md 5.1).
 
 /** The only version that there is. */
 export const RSOCKET_VERSION = 1;

@@ -24,7 +24,7 @@ export function decodeIomapEntry(bytes: Uint8Array, order: ByteOrder): IomapEntr
   return { offset: view.getBigUint64(0, order === 'little'), span: readSpan(view, 8, order) };
 }
 
-// Every message is an RDMA WRITE with immediate data: an operation in the upper 3 bits, a value in the rest (docs/protocol.md 5.2).
+// Every message is an RDMA WRITE with immediate data: an operation in the upper 3 bits, a value in the rest (protocol/rsockets.md 5.2).
 
 /** What a message is. */
 export const Operation = {

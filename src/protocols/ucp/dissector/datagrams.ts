@@ -18,7 +18,7 @@ import {
 } from '../wire/index.js';
 import { type Speaker } from './sentences.js';
 
-// Datagrams of ud (9.3 of docs/protocol.md). Whose they are is known from the first one on, which asks for a connection and names its sender's queue pair.
+// Datagrams of ud (protocol/ucp.md 9.3). Whose they are is known from the first one on, which asks for a connection and names its sender's queue pair.
 
 /** Whoever floods a capture with requests for connections is forgotten beyond that. */
 const MAX_QUEUE_PAIRS = 4096;

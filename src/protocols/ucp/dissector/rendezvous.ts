@@ -10,7 +10,7 @@ import {
 import { UcsStatus } from '../wire/index.js';
 import { statusText } from './words.js';
 
-// Messages that are announced, each with all that follows from that (9.1 of docs/protocol.md), put together by what both ends have numbered.
+// Messages that are announced, each with all that follows from that (protocol/ucp.md 9.1), put together by what both ends have numbered.
 
 /** READs and WRITEs of one that are told apart. */
 const MAX_PIECES = 4096;

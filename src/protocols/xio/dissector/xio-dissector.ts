@@ -97,7 +97,7 @@ interface Said {
   readonly payload: Uint8Array;
 }
 
-/** What sessions of xio say on the wire: one for each capture. docs/protocol.md, section 10. */
+/** What sessions of xio say on the wire: one for each capture. protocol/xio.md 10. */
 export class XioDissector implements Dissector {
   readonly name = 'xio';
   readonly #lanes = new LaneFollower();

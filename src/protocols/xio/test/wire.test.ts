@@ -28,7 +28,7 @@ import {
 } from '../wire/index.js';
 import { askedOfGone } from '../../../../test/support/compiled.js';
 
-// The bytes stand here field by field, as the tables of docs/protocol.md (section 10) have them.
+// The bytes stand here field by field, as the tables of protocol/xio.md 10 have them.
 
 function bytesOf(...fields: readonly string[]): Uint8Array {
   return Uint8Array.from(Buffer.from(fields.join('').replaceAll(' ', ''), 'hex'));

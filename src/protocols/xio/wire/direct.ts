@@ -1,6 +1,6 @@
 import { setU64, u64, viewOf } from './fields.js';
 
-// What ends of a session say of memory that one of them grants and the other reads and writes directly. docs/protocol.md, section 10.8.
+// What ends of a session say of memory that one of them grants and the other reads and writes directly. protocol/xio.md 10.8.
 //
 // Token, which programs give to each other: 0 grant 16 | 16 length 8 | 24 access 1 | 25 zeros 5 | 30 connection 2
 // Header of a direct request: 0 operation 1 | 1 zeros 7 | 8 grant 16 | 24 offset 8 | 32 length 8

@@ -1,6 +1,6 @@
 /**
- * What a message is. The numbers are Accelio's, where it has such; those from 0x1000 on that are not in its list are ours. docs/protocol.md,
- * section 10.
+ * What a message is. The numbers are Accelio's, where it has such; those from 0x1000 on that are not in its list are ours (protocol/xio.md
+ * 10).
  */
 export const Kind = {
   /** Says no more than what has come, and what may come. */

@@ -45,7 +45,7 @@ function rightFor(opcode: WcOpcode): string {
   }
 }
 
-/** What a peer may hold against a request that it finds invalid (protocol.md 2.3, checks 2 to 5). */
+/** What a peer may hold against a request that it finds invalid (protocol/reliable.md 2.3, checks 2 to 5). */
 function invalidRequestQuestion(opcode: number): string {
   switch (opcode) {
     case WrOpcode.SEND:
@@ -74,7 +74,7 @@ function piece({ detail: [lkey, index, high, low, length] }: Evidence): string {
   return `sgList[${index}] (${count(length, 'byte')} at ${address(high, low)}, lkey ${hex(lkey)})`;
 }
 
-/** What is wrong with a bind (protocol.md 3.7). */
+/** What is wrong with a bind (protocol/services.md 3.7). */
 const bindReasons: Readonly<Record<MwBindReason, string>> = {
   [MwBindReason.WINDOW_UNKNOWN]: 'no window has that key; was it deallocated?',
   [MwBindReason.WINDOW_PD]: 'the window is of another protection domain than the QP',

@@ -20,7 +20,7 @@ import { ahTo, Benches, makeQp, makeUd, postError, QKEY } from './support/queue-
 import { NET } from '../../../../test/support/loopback.js';
 
 const { SIGNALED, INLINE } = SendFlags;
-/** What stands before a datagram in its buffer (protocol.md 1.6). */
+/** What stands before a datagram in its buffer (protocol/packets.md 1.6). */
 const GRH = 40;
 
 for (const hosting of HOSTINGS) {

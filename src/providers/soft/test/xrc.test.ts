@@ -133,7 +133,7 @@ for (const hosting of HOSTINGS) {
         { opcode: WrOpcode.RDMA_READ, sgList: [a.mr.sge(0, 2000)], rdma: remote, xrc },
         {
           opcode: WrOpcode.ATOMIC_FETCH_AND_ADD,
-          // Without the fence the READ might see what the atomic leaves behind (protocol.md 2.7).
+          // Without the fence the READ might see what the atomic leaves behind (protocol/reliable.md 2.7).
           sendFlags: SIGNALED | FENCE,
           sgList: [a.mr.sge(4096, 8)],
           atomic: { ...remote, compareAdd: 1 },

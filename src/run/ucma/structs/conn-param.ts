@@ -25,7 +25,7 @@ export function connParamOf({ valid, privateDataLen, qkey, ...others }: Values):
   if (valid === 0) return undefined;
   return {
     ...others,
-    // Three bits each in the messages (protocol.md 4.2); the kernel takes 7 for more (`cma_connect_ib`).
+    // Three bits each in the messages (protocol/connections.md 4.2); the kernel takes 7 for more (`cma_connect_ib`).
     retryCount: Math.min(others.retryCount, MAX_RETRIES),
     rnrRetryCount: Math.min(others.rnrRetryCount, MAX_RETRIES),
     privateData: others.privateData.subarray(0, privateDataLen),

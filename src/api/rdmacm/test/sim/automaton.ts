@@ -112,7 +112,7 @@ const findingRules = {
   destroyed: {},
 } as const;
 
-/** How connections go (protocol.md 4.4, 4.7). */
+/** How connections go (protocol/connections.md 4.4, 4.7). */
 export const connectionRules: Readonly<Record<IdState, StateRules>> = {
   ...findingRules,
   asking: {

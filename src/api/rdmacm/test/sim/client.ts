@@ -9,7 +9,7 @@ import type { World } from './world.js';
 const { ADDR_RESOLVED, ROUTE_RESOLVED, CONNECT_RESPONSE, ESTABLISHED, DISCONNECTED, REJECTED, UNREACHABLE } =
   CmEventType;
 
-/** Reasons that a client of ours may be given (protocol.md 4.4). */
+/** Reasons that a client of ours may be given (protocol/connections.md 4.4). */
 const REASONS: ReadonlySet<number> = new Set([
   RejectReason.TIMEOUT,
   RejectReason.INVALID_SERVICE_ID,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { rows } from './conversations.js';
 import { type Depth, explore, SINGLE } from './explore.js';
 
-/** What each state has a use for (protocol.md 4.4). */
+/** What each state has a use for (protocol/connections.md 4.4). */
 const MEETINGS = {
   REQ_SENT: ['REP', 'REJ', 'MRA'],
   MRA_REQ_RCVD: ['REP', 'REJ', 'MRA'],

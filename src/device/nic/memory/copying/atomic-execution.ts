@@ -9,12 +9,12 @@ import type { RegionMemory } from '../region-memory.js';
 import type { AtomicOperation } from './foreign-memory.js';
 import { copyBytes } from './word-copy.js';
 
-/** The bits of an opcode that say which operation it is, whatever the service (protocol.md 1.2). */
+/** The bits of an opcode that say which operation it is, whatever the service (protocol/packets.md 1.2). */
 const OPERATION = 0x1f;
 
 /**
  * Executes the atomic whose AtomicETH lies at `at` on the 64-bit word at `offset` of a region. The word is
- * little-endian, as every host that we run on stores it (protocol.md 1.3).
+ * little-endian, as every host that we run on stores it (protocol/packets.md 1.3).
  *
  * @param answer - takes the value found, big-endian as it goes on the wire
  */
@@ -61,7 +61,7 @@ const wordBytes = new Uint8Array(word.buffer);
 
 /**
  * Executes an ATOMIC_WRITE whose eight bytes lie at `at`: they go to memory as they are, and where the memory is aligned
- * to eight bytes, all at once, so that a program never reads a part of them (protocol.md 2.10; man ibv_wr_atomic_write).
+ * to eight bytes, all at once, so that a program never reads a part of them (protocol/reliable.md 2.10; man ibv_wr_atomic_write).
  */
 export function executeAtomicWrite(bytes: Uint8Array, at: number, region: RegionMemory, offset: number): void {
   const place = region.bytes.byteOffset + offset;

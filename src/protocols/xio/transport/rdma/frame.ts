@@ -1,7 +1,7 @@
 import { type Body, MAX_PIECES, putBody } from '../../wire/index.js';
 import { TOKEN_BYTES } from '../link.js';
 
-// What stands before the head of a message that goes by RDMA: 24 bytes, big-endian. docs/protocol.md, section 10.
+// What stands before the head of a message that goes by RDMA: 24 bytes, big-endian. protocol/xio.md 10.
 //
 //   0 credits 2 | 2 operation 1 | 3 zero 1 | 4 head 2 | 6 further places 2 | 8 body 4 | 12 R_Key 4 | 16 address 8 | 24 head, then body or further places
 

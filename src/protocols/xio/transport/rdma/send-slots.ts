@@ -71,7 +71,7 @@ export class SendSlots implements SendListHandler {
   ask(): void {
     const qp = this.begin(undefined, true);
     if (qp === undefined) return;
-    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol.md 2.8).
+    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol/reliable.md 2.8).
     qp.wrRdmaWrite(0, 0n);
     qp.wrSetInlineData(NOTHING);
     this.end();

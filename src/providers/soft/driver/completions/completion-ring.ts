@@ -95,7 +95,7 @@ export class CompletionRing {
   }
 
   /**
-   * Asks for one event. Arming both ways leaves "any" in force (protocol.md 3.8), and the NIC may be clearing the word
+   * Asks for one event. Arming both ways leaves "any" in force (protocol/services.md 3.8), and the NIC may be clearing the word
    * at this moment.
    */
   arm(solicitedOnly: boolean): void {

@@ -49,7 +49,7 @@ export function writeSharedQueue(words: Int32Array, at: number, srqn: number): v
 /** Writes what a FLUSH is to bring into place. */
 export function writeFlush(words: Int32Array, at: number, length: number, type: number, level: number): void {
   words[at + FlushWqe.LENGTH] = length;
-  // protocol.md 1.3: placement type in bits 3..0, selectivity in 5..4.
+  // protocol/packets.md 1.3: placement type in bits 3..0, selectivity in 5..4.
   words[at + FlushWqe.FETH] = type | (level << 4);
 }
 

@@ -15,7 +15,7 @@ import { attachCompCntr } from '../completions/completion-counter.js';
 import type { OpenDevice } from '../context-base.js';
 import type { WorkRing } from './work-ring.js';
 
-/** Q_Keys with this bit are for privileged users (protocol.md 1.5). */
+/** Q_Keys with this bit are for privileged users (protocol/packets.md 1.5). */
 const CONTROLLED_QKEY = 0x80000000;
 
 /** A queue pair as the adapter has it. */
