@@ -48,7 +48,7 @@ interface Entry {
   readonly summary: string;
   /** Loads the subcommand's code; only the one that was asked for, so that every start is quick. */
   load(): Promise<Subcommand>;
-  /** The exit code for a command line that it does not take; default: 1. docs/tools.md has the table. */
+  /** The exit code for a command line that it does not take; default: 1. docs/tools/README.md has the table. */
   readonly usageExit?: number;
   /** Words from its first argument on belong to another program. */
   readonly passesOn?: true;

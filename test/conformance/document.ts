@@ -1,13 +1,11 @@
-/** What docs/conformance.md says: the preface, then every foreign case and what this suite has for it. */
+/** The page that `node scripts/page.mjs conformance` prints: the preface, then every foreign case and its tests here. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { ForeignSource } from './foreign/index.js';
 import { loadMappings, type MappedCase, mappedCases, type MappingEntry, testsNamedBy } from './mapping/index.js';
 
 const ROOT = new URL('../../..', import.meta.url);
 
-/** Where the document is, and where the part of it that is written by hand. */
-export const DOCUMENT = fileURLToPath(new URL('docs/conformance.md', ROOT));
+/** The part that is written by hand. */
 const PREFACE = new URL('test/conformance/preface.md', ROOT);
 
 const SUITES: Readonly<Record<ForeignSource, string>> = {

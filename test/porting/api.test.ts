@@ -8,7 +8,7 @@ import { ownNames } from './own.js';
 const text = readFileSync(fileURLToPath(new URL('../../../docs/api.md', import.meta.url)), 'utf8');
 const mentioned = new Set(text.match(/\w+/g));
 
-/** What api.md leaves to others: names of constants stand in porting.md. */
+/** What api.md leaves to others: names of constants are in the porting table. */
 const elsewhere = new Set(
   ownNames.filter(({ title }) => title.startsWith('Names of constants')).flatMap(({ names }) => names),
 );

@@ -1,6 +1,5 @@
-/** What docs/porting.md says: the conventions, the fragments of course notes, then the table. */
+/** The page that `node scripts/page.mjs porting` prints: conventions, fragments of course notes, then the table. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { areas, rsocketAreas } from './areas/index.js';
 import type { Face } from './face.js';
 import { type Fragment, fragmentSources } from './fragments/index.js';
@@ -9,8 +8,7 @@ import type { Answer, Area, Entry } from './table.js';
 
 const ROOT = new URL('../../..', import.meta.url);
 
-/** Where the document is, and where the parts of it that are written by hand. */
-export const DOCUMENT = fileURLToPath(new URL('docs/porting.md', ROOT));
+/** The parts that are written by hand. */
 const PREFACE = new URL('test/porting/preface.md', ROOT);
 const FRAGMENTS = new URL('test/porting/fragments/', ROOT);
 

@@ -80,7 +80,7 @@ function output(body: () => void): readonly string[] {
   }
 }
 
-describe('the fragments of docs/porting.md', () => {
+describe('the fragments of the porting page', () => {
   it('lesson 14 registers and deregisters memory', () => {
     const [{ pd }] = pair();
     assert.match(output(() => registerMemory(pd)).join('\n'), /^addr \d+, length 4096, lkey \d+, rkey \d+$/);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { ROOT, run } from './tool.js';
 
-/** The table of docs/tools.md: the exit code for a command line that a tool does not take. */
+/** The table of docs/tools/README.md: the exit code for a command line that a tool does not take. */
 function usageCodes(): Map<string, number> {
-  const page = readFileSync(`${ROOT}docs/tools.md`, 'utf8');
+  const page = readFileSync(`${ROOT}docs/tools/README.md`, 'utf8');
   const rows = page.match(/^\| `[^|]*\| \d+ \|$/gm) ?? [];
   return new Map(
     rows.flatMap((row) => {

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
-const SOURCE = 'docs/gpu.md, What is copied, and when';
-const ERRORS = 'docs/gpu.md, Errors';
+const SOURCE = 'docs/guide/gpu.md, What is copied, and when';
+const ERRORS = 'docs/guide/gpu.md, Errors';
 
 /** Memory of a device, which copies it. */
 export const deviceMemory: readonly Mutant[] = [

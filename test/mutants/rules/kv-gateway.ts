@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of the gateway for clients of Redis. */
-const SOURCE = 'docs/kv.md, clients of Redis';
+const SOURCE = 'docs/guide/kv.md, Redis clients';
 
 export const kvGateway: readonly Mutant[] = [
   {

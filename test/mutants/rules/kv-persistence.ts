@@ -35,7 +35,7 @@ export const kvPersistence: readonly Mutant[] = [
   {
     name: 'kv-always-later',
     rule: 'under always the disk is waited for before a change is answered',
-    source: 'docs/kv.md',
+    source: 'docs/guide/kv.md',
     in: 'Persistence.#syncAsPromised',
     from: "if (sync === 'always') this.#sync();",
     to: "if (sync === 'always') return;",
@@ -98,7 +98,7 @@ export const kvPersistence: readonly Mutant[] = [
   {
     name: 'kv-repair-loses-all',
     rule: 'what is before damage is read, also where that is the beginning of a log',
-    source: 'docs/kv.md',
+    source: 'docs/guide/kv.md',
     in: 'Recovery.#readLogs',
     from: 'for (const [i, log] of logs.entries()) {',
     to: 'for (const [i, log] of this.#isRepaired ? [] : logs.entries()) {',

@@ -55,7 +55,7 @@ export const kv: readonly Mutant[] = [
   {
     name: 'kv-set-again-stays-old',
     rule: 'an entry that is set again does not go as if it had not been',
-    source: 'docs/kv.md',
+    source: 'docs/guide/kv.md',
     in: 'CircularLog.fits',
     from: 'before === after && this.#newerBytes(position) <= this.capacity / 2',
     to: 'before === after',

@@ -1,9 +1,9 @@
 import type { Mutant } from '../mutant.js';
 
 /** Rules of the engine, and of messages on it. */
-const wire = 'docs/messages.md, on the wire';
+const wire = 'protocol/messages.md 11';
 const engine = 'src/protocols/README.md, how a protocol uses the engine';
-const promises = 'docs/messages.md, giving up';
+const promises = 'docs/guide/messages.md, Cancellation';
 
 export const messages: readonly Mutant[] = [
   {
@@ -126,7 +126,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-stop-leaves-connections',
     rule: 'a server that is stopped ends its connections',
-    source: 'docs/messages.md, what there is',
+    source: 'docs/guide/messages.md, Calls',
     in: 'MessageListener.stop',
     from: 'connection.leave(timeoutMs)',
     to: 'undefined',
@@ -135,7 +135,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-half-open-stay',
     rule: 'a client that does not complete its connection keeps nobody out',
-    source: 'docs/messages.md, limits',
+    source: 'docs/guide/messages.md, Limits',
     in: 'Admission.enter',
     from: 'if (this.#halfOpen.size === 0 || nowUs - oldest.sinceUs < GRACE_US) return undefined;',
     to: 'if (oldest === oldest) return undefined;',
@@ -144,7 +144,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-gone-message-sent',
     rule: 'a message whose memory is gone is taken back, and fails',
-    source: 'docs/messages.md, what there is',
+    source: 'docs/guide/messages.md, Calls',
     in: 'Outbox.#postNext',
     from: 'if (ready?.isLost === true) {',
     to: 'if (ready?.isLost === true && ready.framedBytes > 0) {',
@@ -153,7 +153,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-gone-transfer-landed',
     rule: 'nothing is put where memory is gone',
-    source: 'docs/messages.md, what there is',
+    source: 'docs/guide/messages.md, Calls',
     in: 'Transfer.onDone',
     from: 'if (this.isLost) this.reject(goneError(this.call));\n      else if',
     to: 'if',
@@ -162,7 +162,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-never-ask',
     rule: 'a peer that is silent is asked whether it is there',
-    source: 'docs/messages.md, what there is',
+    source: 'docs/guide/messages.md, Calls',
     in: 'KeepAlive.#wait',
     from: 'if (heard === this.#heard) this.kept.probe();',
     to: '',
@@ -171,7 +171,7 @@ export const messages: readonly Mutant[] = [
   {
     name: 'messages-ask-always',
     rule: 'a peer that is heard of is not asked',
-    source: 'docs/messages.md, what there is',
+    source: 'docs/guide/messages.md, Calls',
     in: 'KeepAlive.#wait',
     from: 'if (heard === this.#heard) this.kept.probe();',
     to: 'this.kept.probe();',

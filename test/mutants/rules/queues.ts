@@ -61,7 +61,7 @@ export const queues: readonly Mutant[] = [
   {
     name: 'taken-back',
     rule: 'what a driver has published it cannot take back',
-    source: 'docs/host-interface.md',
+    source: 'docs/internals/host-interface.md',
     in: 'WorkQueue.has',
     from: 'if (((known - index) | 0) <= 0) return false;',
     to: 'if (known === index) return false;',

@@ -7,7 +7,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-am-in-the-turn-of-another',
     rule: 'each active message is handled in a turn of its own',
-    source: 'docs/ucp.md, active messages',
+    source: 'docs/guide/ucp.md, Calls',
     in: 'Ams.hand',
     from: 'if (this.#callbacks.callNow(() => this.#handle(id, message))) return;',
     to: 'this.#callbacks.run(() => this.#handle(id, message)); return;',
@@ -16,7 +16,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-am-waits-in-a-buffer-of-others',
     rule: 'a message that waits for its turn has bytes of its own',
-    source: 'docs/ucp.md, active messages',
+    source: 'docs/guide/ucp.md, Calls',
     in: 'AmMessage.postpone',
     from: 'postpone(): void {\n    this.#own();',
     to: 'postpone(): void {',
@@ -25,7 +25,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-am-waits-for-a-closed-endpoint',
     rule: 'no message is handled whose endpoint was closed while it waited',
-    source: 'docs/ucp.md, active messages',
+    source: 'docs/guide/ucp.md, Calls',
     in: 'Ams.hand',
     from: 'if (from.isClosed) {',
     to: 'if (false) {',
@@ -97,7 +97,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-handed-though-closed',
     rule: 'nothing comes to a handler from an endpoint that it has closed',
-    source: 'docs/ucp.md, When something fails',
+    source: 'docs/guide/ucp.md, When a call fails',
     in: 'AmEnd.#begin',
     from: 'if (this.parts.isClosed) this.takers.kept.give(arrival.cost);\n      else this.#hand(arrival);',
     to: 'this.#hand(arrival);',
@@ -106,7 +106,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-received-though-let-go',
     rule: 'nothing is received of a message that the program has let go while it made ready to unpack',
-    source: 'docs/ucp.md, Active messages',
+    source: 'docs/guide/ucp.md, Calls',
     in: 'AmMessage.#receive',
     from: "this.#checkLasts('receive');",
     to: '',
@@ -124,7 +124,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-writes-to-what-is-gone',
     rule: 'nothing is written to memory that its program has taken away',
-    source: 'docs/ucp.md, Giving up',
+    source: 'docs/guide/ucp.md, Cancellation',
     in: 'putInto',
     from: 'if (at + bytes.length <= view.byteLength) view.set(bytes, at);',
     to: 'view.set(bytes, at);',
@@ -133,7 +133,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-no-buffer-left',
     rule: 'an endpoint is not made where it would take the last buffer',
-    source: 'docs/ucp.md, Reliable connections, or datagrams',
+    source: 'docs/guide/ucp.md, Transports',
     in: 'RcEndpoint.constructor',
     from: 'left === undefined ||',
     to: '',
@@ -142,7 +142,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-reads-what-is-gone',
     rule: 'nothing is read of memory that its program has taken away',
-    source: 'docs/ucp.md, Giving up',
+    source: 'docs/guide/ucp.md, Cancellation',
     in: 'partOf',
     from: 'return end <= byteLength ? view.subarray(begin, end) : new Uint8Array(end - begin);',
     to: 'return view.subarray(begin, end);',
@@ -151,7 +151,7 @@ export const ucpCalls: readonly Mutant[] = [
   {
     name: 'ucp-closed-worker-waits',
     rule: 'nobody waits for a message at a worker that was closed',
-    source: 'docs/ucp.md, When something fails',
+    source: 'docs/guide/ucp.md, When a call fails',
     in: 'TagMatching.post',
     from: 'else if (this.#isClosed) receive.onDone(UcsStatus.UCS_ERR_CANCELED, undefined);',
     to: '',

@@ -125,7 +125,7 @@ export const ucpTags: readonly Mutant[] = [
   {
     name: 'ucp-sent-though-given-up',
     rule: 'nothing is sent of what was given up while it was packed',
-    source: 'docs/ucp.md, Giving up',
+    source: 'docs/guide/ucp.md, Cancellation',
     in: 'bytesToSend',
     from: 'options?.signal?.throwIfAborted();',
     to: '',

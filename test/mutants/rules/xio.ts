@@ -9,7 +9,7 @@ export const xio: readonly Mutant[] = [
   {
     name: 'xio-gone-body-said',
     rule: 'what has lost its body fails by itself, and its number is taken',
-    source: 'docs/xio.md, when something fails',
+    source: 'docs/guide/xio.md, When a call fails',
     in: 'Channel.next',
     from: 'if (item?.loseBody() === true) {',
     to: 'if (item?.isGivenUp === true && item.loseBody()) {',
@@ -280,7 +280,7 @@ export const xio: readonly Mutant[] = [
   {
     name: 'xio-ghosts-stay',
     rule: 'a session that no program takes is rejected in time',
-    source: 'docs/xio.md, Limits',
+    source: 'docs/guide/xio.md, Limits',
     in: 'Server.#begin',
     from: 'if (this.#asking.has(session)) session.waitFor(this.bounds.answerTimeoutMs);',
     to: '',
@@ -289,7 +289,7 @@ export const xio: readonly Mutant[] = [
   {
     name: 'xio-unread-without-end',
     rule: 'a client keeps what servers have sent that are gone, so much and no more',
-    source: 'docs/xio.md, Limits',
+    source: 'docs/guide/xio.md, Limits',
     in: 'Session.roomProblem',
     from: 'if (messages <= queueMessages && bytes <= queueBytes) return undefined;',
     to: 'if (messages >= 0) return undefined;',

@@ -1,4 +1,4 @@
-/** Every name of libibverbs and librdmacm, with what stands for it here: the one table, from which docs/porting.md is made. */
+/** Every name of libibverbs and librdmacm, with what stands for it here: the one table, from which `node scripts/page.mjs porting` makes the page. */
 import type { Area } from '../table.js';
 import { addresses } from './addresses.js';
 import { cmConnections } from './cm-connections.js';

@@ -1,5 +1,5 @@
 /**
- * What a host interface whose rings are not ours wants to know of a queue (`docs/host-interface.md`). The NIC calls from the
+ * What a host interface whose rings are not ours wants to know of a queue (`docs/internals/host-interface.md`). The NIC calls from the
  * midst of its work: a watcher reads and writes rings, and starts nothing else. Absent for our own driver.
  */
 export interface WorkQueueWatcher {

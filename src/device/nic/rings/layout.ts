@@ -1,6 +1,6 @@
 /**
  * The rings in which driver and NIC meet: work queues, completion queues, completion channels and the doorbell page.
- * `docs/host-interface.md` describes the same layout for authors of drivers; change both together.
+ * `docs/internals/host-interface.md` describes the same layout for authors of drivers; change both together.
  *
  * Every object is an array of 32-bit little-endian words, in a SharedArrayBuffer where the two are in different threads. A ring has a header of {@link RING_HEADER_WORDS}
  * words, then a power of two of entries of fixed size. Counters run freely modulo 2^32, so that `producer - consumer`

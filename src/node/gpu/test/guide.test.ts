@@ -11,6 +11,6 @@ const skip = Object.values(GpuKind)
 
 describe('the guide to memory of GPUs', () => {
   it('has a program that runs as it stands', { skip }, () => {
-    assert.deepEqual(new Page('docs/gpu.md').run(0), { stdout: 'written\nthe same on the device\n', stderr: '' });
+    assert.deepEqual(new Page('docs/guide/gpu.md').run(0), { stdout: 'written\nthe same on the device\n', stderr: '' });
   });
 });

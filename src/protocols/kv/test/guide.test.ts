@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import * as kv from '../../../entry/kv.js';
-import { Page, ROOT } from '../../../../test/support/page.js';
+import { Page } from '../../../../test/support/page.js';
 
-const page = new Page('docs/kv.md');
+const page = new Page('docs/guide/kv.md');
 const guide = page.text;
 
-test("the guide's program runs as it stands", () => {
-  assert.deepEqual(page.run(0), { stdout: 'hello\n1n\n', stderr: '' });
-});
+for (const [index, stdout] of ['hello\n1n\n', 'working\n'].entries())
+  test(`program ${index + 1} of the guide runs as it stands`, () => {
+    assert.deepEqual(page.run(index), { stdout, stderr: '' });
+  });
 
 test('the guide has every call of a client', () => {
   const members = Object.getOwnPropertyDescriptors(kv.KvClient.prototype);
@@ -21,13 +20,5 @@ test('the guide has every call of a client', () => {
   assert.deepEqual(
     calls.filter((name) => !guide.includes(`${name}(`)),
     [],
-  );
-});
-
-test('the guide shows the very code of limiter.test.ts', () => {
-  const [shown] = /^\/\/ limiter\.test\.ts\n[^]*?(?=^```$)/m.exec(guide) ?? [''];
-  assert.equal(
-    shown,
-    `// limiter.test.ts\n${readFileSync(join(ROOT, 'src/protocols/kv/test/limiter.test.ts'), 'utf8')}`,
   );
 });

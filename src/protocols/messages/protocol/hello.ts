@@ -19,7 +19,7 @@ export const MAX_MESSAGE_BYTES = 1024 * 1024 * 1024;
 /** Buffers that peers may have. */
 const PEER_BUFFER_BYTES = { least: 256, most: 64 * 1024 } as const;
 
-// What both ends say in the private data of rdma_cm, before the first message (docs/messages.md, "On the wire").
+// What both ends say in the private data of rdma_cm, before the first message (protocol/messages.md 11.1).
 
 /** "VBMS" */
 const MAGIC = 0x56424d53;

@@ -3,17 +3,21 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as messages from '../../../entry/messages.js';
+import { Page } from '../../../../test/support/page.js';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../../${path}`, import.meta.url)), 'utf8');
-const guide = read('docs/messages.md');
+const guide = read('docs/guide/messages.md');
 
 describe('the guide to messages', () => {
-  for (const name of ['service.ts', 'service.test.ts'])
-    it(`shows the very code of ${name}`, () => {
-      const [shown] = new RegExp(`^// ${name.replaceAll('.', '\\.')}\n[^]*?(?=^\`\`\`$)`, 'm').exec(guide) ?? [''];
-      assert.equal(shown, `// ${name}\n${read(`src/protocols/messages/test/guide/${name}`)}`);
-    });
+  it('has a first program that runs as it stands', () => {
+    assert.deepEqual(new Page('docs/guide/messages.md').run(0), { stdout: 'hello\n', stderr: '' });
+  });
+
+  it('shows the very code of service.ts', () => {
+    const [shown] = /^\/\/ service\.ts\n[^]*?(?=^```$)/m.exec(guide) ?? [''];
+    assert.equal(shown, `// service.ts\n${read('src/protocols/messages/test/guide/service.ts')}`);
+  });
 
   it('names all that the package has, and all that a connection can do', () => {
     const classes = [messages.MessageConnection, messages.MessageListener, messages.SharedMemory];

@@ -5,11 +5,16 @@ import { test } from 'node:test';
 import * as ucp from '../../../entry/ucp.js';
 import { Page, ROOT } from '../../../../test/support/page.js';
 
-const page = new Page('docs/ucp.md');
+const page = new Page('docs/guide/ucp.md');
 const guide = page.text;
 
-test("the guide's program runs as it stands", () => {
-  assert.deepEqual(page.run(0), { stdout: '7n hello\n', stderr: '' });
+for (const [index, stdout] of ['7n hello\n', 'hello 5n\n'].entries())
+  test(`program ${index + 1} of the guide runs as it stands`, () => {
+    assert.deepEqual(page.run(index), { stdout, stderr: '' });
+  });
+
+test("the guide's programs have right types, by the strictest rules", () => {
+  assert.deepEqual(page.typeProblems(), []);
 });
 
 test('the guide has every call of workers and endpoints', () => {
@@ -25,8 +30,8 @@ test('the guide has every call of workers and endpoints', () => {
   );
 });
 
-test("the guide's table of tests names tests that there are", () => {
-  const table = guide.slice(guide.indexOf("## UCX's tests, and ours"));
+test('docs/internals/ucp.md names tests that exist', () => {
+  const table = readFileSync(join(ROOT, 'docs/internals/ucp.md'), 'utf8');
   let source = '';
   let titles = 0;
   const missing: string[] = [];

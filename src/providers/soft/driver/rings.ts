@@ -21,7 +21,7 @@ import { SoftQp } from './posting/queue-pair.js';
 import { SoftSrq } from './posting/shared-receive-queue.js';
 import type { WorkRing } from './posting/work-ring.js';
 
-// The rings of objects, for who translates the rings of another host interface into ours (`docs/host-interface.md`). What is
+// The rings of objects, for who translates the rings of another host interface into ours (`docs/internals/host-interface.md`). What is
 // written there is checked by the NIC alone; `postSend` and its like check it before.
 
 /** The rings of a queue pair. */

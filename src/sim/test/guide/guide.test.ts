@@ -6,10 +6,10 @@ import * as sim from 'verbena/sim';
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../../${path}`, import.meta.url)), 'utf8');
-const guide = read('docs/simulation.md');
+const guide = read('docs/guide/sim.md');
 
 describe('the guide to simulations', () => {
-  for (const name of ['lost-ack', 'rnr-storm', 'dead-peer', 'datagrams'])
+  for (const name of ['lost-ack', 'dead-peer'])
     it(`shows the very code of ${name}.test.ts`, () => {
       const [shown] = new RegExp(`^// ${name}\\.test\\.ts\n[^]*?(?=^\`\`\`$)`, 'm').exec(guide) ?? [''];
       assert.equal(shown, `// ${name}.test.ts\n${read(`src/sim/test/guide/${name}.test.ts`)}`);
