@@ -16,6 +16,7 @@ export const FILES: readonly string[] = [
   'src/device/nic/test/completion-counters',
   'src/device/nic/test/foreign-memory',
   'src/device/nic/test/invariants',
+  'src/device/nic/test/late-refusals',
   'src/device/nic/test/last-acknowledgement',
   'src/device/nic/test/peer-gone',
   'src/node/links/test/local-full',

@@ -73,5 +73,10 @@ export const Syndrome = {
   LOCAL_MEMORY_DEVICE: 34,
   /** The same where the peer named the memory: psn, rkey, addrHi, addrLo (of the copy), failure, nakCode. */
   RESPONDER_MEMORY_DEVICE: 35,
+  /**
+   * The retries ran out, and the last packet of the peer refused a request that was complete here: psn, transmissions, elapsedUs,
+   * peerQpn, refusedPsn, nakCode.
+   */
+  REFUSED_BEFORE: 36,
 } as const;
 export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];

@@ -63,6 +63,8 @@ export class Completer {
   #wentBack = 0;
   /** A gap in the responses made us go back: the rest of the same burst shows the same gap. */
   #gapSeen = false;
+  /** The peer's last packet refused a request that is complete here. */
+  #lateRefusal: { readonly psn: number; readonly code: number } | undefined;
   /** The retry timer ran out while this NIC was not run, and was set once more. */
   #starved = false;
 
@@ -144,6 +146,7 @@ export class Completer {
         if (value !== NakCode.PSN_SEQUENCE_ERROR && this.requester.window.isOfOldest(psn))
           this.#refuse(psn, value, aethMsn(bytes, aeth));
         else if (this.#isExpected(psn)) this.#onNak(psn, value, aethMsn(bytes, aeth));
+        else if (value !== NakCode.PSN_SEQUENCE_ERROR) this.#onLateRefusal(psn, value);
         break;
       default:
         this.core.counters.rxUnexpectedResponse += 1;
@@ -363,6 +366,15 @@ export class Completer {
     if (this.#acknowledge(psn)) this.#refuse(psn, code, msn);
   }
 
+  /**
+   * The peer refuses a request that is complete here. IBTA has such a packet ignored (ghost acknowledge), and a responder that refuses a
+   * repeat may live on: ours does. But one that has ended its queue pair, as rxe does, answers nothing from then on, and
+   * this NAK is all that is ever heard of the reason. It counts once the retries have run out.
+   */
+  #onLateRefusal(psn: number, code: number): void {
+    if (this.requester.window.wasAcknowledged(psn)) this.#lateRefusal = { psn, code };
+  }
+
   /** The peer refuses the oldest request. */
   #refuse(psn: number, code: number, msn: number): void {
     const { qp, core } = this;
@@ -424,6 +436,13 @@ export class Completer {
   giveUp(why: Syndrome): void {
     const { sequenceErrors, window } = this.requester;
     this.core.counters.retryExceededErr += 1;
+    const late = this.#lateRefusal;
+    if (late !== undefined) {
+      const detail = this.#retryDetail(late.psn);
+      detail[5] = late.code;
+      this.fail(refusalOf(late.code).status, Syndrome.REFUSED_BEFORE, detail);
+      return;
+    }
     this.fail(WcStatus.RETRY_EXC_ERR, why, this.#retryDetail(sequenceErrors.times(window.una)));
   }
 
@@ -458,6 +477,7 @@ export class Completer {
     this.#gapSeen = false;
     this.#wentBack = 0;
     this.#starved = false;
+    this.#lateRefusal = undefined;
   }
 
   #startTimer(intervalUs: number): void {

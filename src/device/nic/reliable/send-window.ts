@@ -24,6 +24,9 @@ export class SendWindow {
   cursor: number;
   cursorPacket = 0;
 
+  /** PSNs acknowledged since {@link reset}, at most {@link PSN_MASK}. */
+  #acknowledged = 0;
+
   readonly #slots: Int32Array;
   /**
    * For each answered request that was sent and lacks its answer, one past its last response PSN, in their order; grows
@@ -51,6 +54,7 @@ export class SendWindow {
     this.next = this.sq.head;
     this.cursor = this.next;
     this.cursorPacket = 0;
+    this.#acknowledged = 0;
     this.#rdHead = 0;
     this.#rdNext = 0;
     this.#rdTail = 0;
@@ -114,6 +118,12 @@ export class SendWindow {
     return behind > 0 && behind <= begun;
   }
 
+  /** Whether the packet with that PSN was sent and acknowledged. */
+  wasAcknowledged(psn: number): boolean {
+    const behind = (this.una - psn) & PSN_MASK;
+    return behind > 0 && behind <= this.#acknowledged;
+  }
+
   /** Notes that `packets` PSNs of the request under the cursor went out. */
   advanceCursor(packets: number): void {
     this.nxt = psnAdd(this.nxt, packets);
@@ -131,6 +141,7 @@ export class SendWindow {
   /** Notes that everything before `psn` is acknowledged. */
   acknowledge(psn: number): void {
     assert(psnDiff(this.sent, psn) >= 0, 'a packet is acknowledged that was never sent');
+    this.#acknowledged = Math.min(PSN_MASK, this.#acknowledged + psnDiff(psn, this.una));
     this.una = psn;
     while (this.#rdHead !== this.#rdTail && psnDiff(this.#rdEnd[this.#rdHead & (RD_RING - 1)], psn) <= 0)
       this.#rdHead += 1;

@@ -60,6 +60,7 @@ export interface RxeOptions {
  * * The answers to a repeat that does not begin with the first packet have the opcodes MIDDLE and LAST.
  * * A repeated SEND or WRITE is acknowledged by the PSN of the last packet executed that was not of a READ.
  * * What was not remembered is dropped without a word.
+ * * A READ of a region that is gone ends the queue pair, also when the READ was answered before (seen with 6.12).
  */
 export class RxeResponder {
   readonly qpn = 0x000011;
@@ -72,6 +73,8 @@ export class RxeResponder {
   credits = 0;
   /** Duplicates that were dropped without an answer. */
   dropped = 0;
+  /** Its queue pair is in ERR. */
+  hasEnded = false;
 
   readonly #verifier = new IcrcVerifier(crc32);
   readonly #depth: number;
@@ -84,6 +87,7 @@ export class RxeResponder {
   #nextResource = 0;
   #message: Uint8Array[] = [];
   #writeAt = 0;
+  #registered = true;
 
   constructor(
     private readonly link: SimulatedLink,
@@ -111,6 +115,11 @@ export class RxeResponder {
     return { remoteAddr: this.va + BigInt(offset), rkey: this.rkey };
   }
 
+  /** The next READ is refused, also one that repeats another, and ends the queue pair. */
+  deregister(): void {
+    this.#registered = false;
+  }
+
   turn(): void {
     this.link.receive(this, Infinity);
     this.link.flush();
@@ -119,7 +128,12 @@ export class RxeResponder {
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void {
     if (this.#verifier.verify(bytes, offset, lengthBytes, meta) < 0) return;
     const packet = new Captured('', '', 0, bytes.slice(offset, offset + lengthBytes));
-    if (!packet.isRequest) return;
+    if (!packet.isRequest || this.hasEnded) return;
+    if (!this.#registered && (opcodeBits[packet.opcode] & OpcodeBit.READ_REQUEST) !== 0) {
+      this.hasEnded = true;
+      this.#acknowledge(Aeth.NAK | NakCode.REMOTE_ACCESS_ERROR, packet.psn);
+      return;
+    }
     const distance = psnDiff(packet.psn, this.#psn);
     if (distance > 0) this.#onGap();
     else if (distance < 0) this.#onDuplicate(packet);

@@ -182,6 +182,14 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
       "for a reason of its own; the peer's completions say which"
     );
   },
+  [Syndrome.REFUSED_BEFORE]: (e) => {
+    const [, , elapsedUs, , refusedPsn, nakCode] = e.detail;
+    return (
+      `${transmissions(e)}, no answer in ${formatMicroseconds(elapsedUs)}. The peer's last packet refused an earlier request ` +
+      `(PSN ${hex(refusedPsn)}, NAK code ${nakCode}), which was complete here: its QP is probably in ERR; ` +
+      'was its memory deregistered while a READ was repeated?'
+    );
+  },
   [Syndrome.LOCAL_KEY_UNKNOWN]: (e) =>
     `local protection error: ${piece(e)} has a key that no memory region has; ` +
     'was it deregistered too early, or is it an rkey?',
@@ -270,6 +278,7 @@ const deaths: Readonly<Record<Syndrome, string>> = {
   [Syndrome.REMOTE_ACCESS]: 'after the peer refused access to its memory',
   [Syndrome.REMOTE_INVALID_REQUEST]: 'after the peer refused a request as invalid',
   [Syndrome.REMOTE_OPERATIONAL]: 'after an operation error at the peer',
+  [Syndrome.REFUSED_BEFORE]: 'after the peer refused an earlier request and was silent',
   [Syndrome.LOCAL_KEY_UNKNOWN]: 'after a request with an unknown lkey',
   [Syndrome.LOCAL_KEY_PD]: 'after a request with an lkey of another domain',
   [Syndrome.LOCAL_KEY_ACCESS]: 'after a request whose memory region does not allow it',
