@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const SOURCE = 'docs/guide/gpu.md, What is copied, and when';
-const ERRORS = 'docs/guide/gpu.md, Errors';
+const ERRORS = 'docs/guide/gpu.md, When something fails';
 
 /** Memory of a device, which copies it. */
 export const deviceMemory: readonly Mutant[] = [

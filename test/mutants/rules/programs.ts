@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.js';
 
-const SOURCE = 'docs/guide/run.md, How it works';
+const SOURCE = 'docs/internals/run.md';
 
 /** What C programs may do. */
 export const programs: readonly Mutant[] = [

@@ -218,7 +218,7 @@ export const requester: readonly Mutant[] = [
   {
     name: 'peer-gone-at-once',
     rule: 'a program whose peer is gone has the time to end before it is told',
-    source: 'docs/guide/run.md, How it works',
+    source: 'docs/internals/run.md',
     in: 'PeerAbsence.begin',
     from: 'nowUs + GRACE_US);',
     to: 'nowUs);',
