@@ -1,5 +1,5 @@
 // A reporter of node:test: writes, as JSON, the failures by test file, and how long each file took.
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { root } from './build-state.mjs';
 
 const MS_PER_S = 1000;
@@ -12,8 +12,11 @@ export default async function* report(events) {
   const seconds = {};
   for await (const { type, data } of events) {
     if (type !== 'test:fail' && type !== 'test:pass') continue;
-    const file = data.file === undefined ? data.name : relative(root, data.file);
-    if (type === 'test:fail') (failures[file] ??= []).push({ test: data.name, error: sentenceOf(data.details.error) });
+    // A suite fails with its tests, which are listed themselves.
+    const isSuite = type === 'test:fail' && data.details.error?.failureType === 'subtestsFailed';
+    const file = relative(root, resolve(root, data.file ?? data.name));
+    if (type === 'test:fail' && !isSuite)
+      (failures[file] ??= []).push({ test: data.name, error: sentenceOf(data.details.error) });
     if (data.nesting === 0) seconds[file] = (seconds[file] ?? 0) + data.details.duration_ms / MS_PER_S;
   }
   yield JSON.stringify({ failures, seconds });

@@ -6,19 +6,18 @@
 //   npm test -- --tier NAME    a whole tier: unit, machine, or all; rest: what `npm test` leaves out of the machine tier
 //   npm test -- --node         the tests of what differs from Node to Node
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { at, root } from './build-state.mjs';
+import { runWithReruns, testRunner } from './test-runs.mjs';
 import { DEPENDS_ON_NODE, dependants, tiers } from './tiers.mjs';
 
 const bin = (name) => at('node_modules', name);
 /** Files that failed once and passed alone; CI keeps it. */
 const UNSTABLE = at('dist', 'unstable.json');
 const MACHINE_PROVIDERS = 'inline,thread';
-/** Failed files that run once more. */
-const MOST_RERUNS = 20;
 
 function readArguments() {
   const options = { changed: { type: 'boolean' }, node: { type: 'boolean' }, tier: { type: 'string' } };
@@ -86,29 +85,15 @@ function inSharedProcesses(sources, label) {
   });
 }
 
-async function nodeTest(name, files, { env = {}, concurrency } = {}) {
-  const report = at('dist', `report-${name.replaceAll(' ', '-')}.json`);
-  // A runner that is killed writes no report, and must not leave that of an earlier run.
-  rmSync(report, { force: true });
-  const ok = await step(
-    name,
-    [
-      // The compiler's output is near enough to the source to read a stack by; maps cost a fifth of a file's start.
-      ...(asked.words.length > 0 ? ['--enable-source-maps'] : []),
-      '--test',
-      '--test-reporter=spec',
-      '--test-reporter-destination=stdout',
-      `--test-reporter=${at('scripts', 'test-report.mjs')}`,
-      `--test-reporter-destination=${report}`,
-      // One more than there are processors: many tests wait for other processes, or for a network.
-      `--test-concurrency=${String(concurrency ?? availableParallelism() + 1)}`,
-      ...files,
-    ],
-    { env: { ...environment, ...env } },
-  );
-  const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
-  return { ok, failures: text === '' ? {} : JSON.parse(text).failures };
-}
+const nodeTest = testRunner({
+  folder: at('dist'),
+  reporter: at('scripts', 'test-report.mjs'),
+  step: (name, args, env) => step(name, args, { env: { ...environment, ...env } }),
+  // One more than there are processors: many tests wait for other processes, or for a network.
+  concurrency: availableParallelism() + 1,
+  // The compiler's output is near enough to the source to read a stack by; maps cost a fifth of a file's start.
+  options: asked.words.length > 0 ? ['--enable-source-maps'] : [],
+});
 
 /** Tests in virtual time. What fails here is wrong. */
 async function unitTests(sources) {
@@ -116,31 +101,20 @@ async function unitTests(sources) {
   return (await nodeTest('unit tests', inSharedProcesses(sources, 'unit'))).ok;
 }
 
-/**
- * Tests on a machine that does other things as well. A file that fails runs once more, alone. When it passes then, the run is
- * green, and the file is reported as unstable: that is a bug of the test, to be mended at its root.
- */
+/** The test files to run for a file in which a test failed: a helper of tests may hold the test itself. */
+function testFilesOf(file) {
+  const source = relative('dist', file).replace(/\.js$/, '.ts');
+  if (!existsSync(at(source))) return [];
+  return source.endsWith('.test.ts') ? [file] : dependants([source]).map(compiled);
+}
+
+/** Tests on a machine that does other things as well. An unstable file is a bug of the test, to be mended at its root. */
 async function machineTests(name, files, env = {}) {
   if (files.length === 0) return true;
-  const first = await nodeTest(name, files, { env });
-  if (first.ok) return true;
-  const again = Object.keys(first.failures);
-  // A failure that names no file is one of the runner itself.
-  if (again.length === 0 || again.some((file) => !existsSync(at(file)))) return false;
-  if (again.length > MOST_RERUNS) {
-    process.stdout.write(
-      `${name}: ${String(again.length)} files failed; more than ${String(MOST_RERUNS)} do not fail by chance\n`,
-    );
-    return false;
-  }
-  const load = loadavg().map((value) => value.toFixed(1));
-  let ok = true;
-  for (const file of again) {
-    const second = await nodeTest(`once more, alone: ${file}`.replaceAll('/', '.'), [file], { env, concurrency: 1 });
-    if (second.ok) unstable.push({ file, load, node: process.version, first: first.failures[file] });
-    else ok = false;
-  }
-  return ok;
+  const say = (line) => process.stdout.write(`${line}\n`);
+  const outcome = await runWithReruns({ name, files, run: nodeTest, testFilesOf, say, env });
+  unstable.push(...outcome.unstable);
+  return outcome.ok;
 }
 
 const unstable = [];

@@ -22,8 +22,8 @@ const USES_MACHINE = new RegExp(`['"]node:(${NODE_PARTS.join('|')})['"]`);
 const REACHES_MACHINE = /^src\/node\/(hosting|links|system)\/(?!test\/)|^test\/support\/(loopback|ports)\.ts$/;
 /** Its provider is simulated unless a machine's providers are asked for. */
 const CONFORMANCE = 'conformance';
-/** They start the compiler or the linter, which fails for one reason only. */
-const STARTS_TOOLS_ONLY = ['test/lint/', 'test/mutants/'];
+/** They start the compiler, the linter or the runner of tests, which fail for one reason only. */
+const STARTS_TOOLS_ONLY = ['test/lint/', 'test/mutants/', 'test/runner/'];
 
 /** The machine's tests that `npm test` runs as well: they show that the README's claims hold. */
 const CLAIMS = [

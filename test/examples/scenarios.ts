@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { endWithTest } from '../support/children.js';
 import { loopback } from '../support/loopback.js';
 import { freePort } from '../support/ports.js';
 
@@ -20,11 +21,9 @@ export class Program implements AsyncDisposable {
   constructor(file: string, args: readonly string[], options: { cwd: string; address: string }) {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(VERBENA_|NODE_OPTIONS$)/.test(name));
     const env = { ...Object.fromEntries(inherited), VERBENA_ADDR: options.address };
-    const child = spawn(process.execPath, [file, ...args], {
-      cwd: options.cwd,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = endWithTest(
+      spawn(process.execPath, [file, ...args], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
     this.#child = child;
     child.stdout.on('data', (bytes: Buffer) => this.#output.push(bytes));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));

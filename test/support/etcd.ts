@@ -64,6 +64,14 @@ export class Etcd implements AsyncDisposable {
     await this.#post('kv/deleterange', { key: btoa(key) });
   }
 
+  /** Ends the lease of a key: the key goes with it. */
+  async endLeaseOf(key: string): Promise<void> {
+    const answer = JSON.parse(await this.#post('kv/range', { key: btoa(key) })) as {
+      kvs?: readonly { lease: string }[];
+    };
+    for (const { lease } of answer.kvs ?? []) await this.#post('lease/revoke', { ID: lease });
+  }
+
   /** Whether there is such a key. */
   async has(key: string): Promise<boolean> {
     const answer = await this.#post('kv/range', { key: btoa(key), count_only: true });

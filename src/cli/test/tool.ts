@@ -2,14 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { endWithTest } from '../../../test/support/children.js';
 
 export const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/**
- * Ends a tool that a failed test left behind. Longer than a whole file takes on a loaded machine: servers may serve all of its
- * tests.
- */
-const LIFETIME_MS = 300_000;
 /** A second for each try: a tool that gets no processor for half a second is none that has died. */
 const PATIENT = { VERBENA_MIN_ACK_TIMEOUT: '18' };
 /** For a tool whose peer does die. */
@@ -22,7 +18,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A run of `bin/verbena`, as a user starts it. */
+/** A run of `bin/verbena`, as a user starts it. It ends with the test at the latest. */
 export class Tool {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly ended: Promise<Ended>;
@@ -38,14 +34,13 @@ export class Tool {
     // The caller's settings must not leak in.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VERBENA_')));
     const [file, ...rest] = [...wrapper, process.execPath, `${ROOT}bin/verbena`, ...args];
-    this.child = spawn(file, rest, {
-      cwd: ROOT,
-      env: { ...env, ...PATIENT, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // One that a failed test leaves behind must not keep the others waiting.
-      timeout: LIFETIME_MS,
-      killSignal: 'SIGKILL',
-    });
+    this.child = endWithTest(
+      spawn(file, rest, {
+        cwd: ROOT,
+        env: { ...env, ...PATIENT, ...settings },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { machineProblem } from '../launcher/check.js';
+import { endWithTest } from '../../../test/support/children.js';
 import { loopback } from '../../../test/support/loopback.js';
 
 export const TOOL = fileURLToPath(new URL('../../../tools/main.js', import.meta.url));
-const PATIENCE_MS = 120_000;
 
 /** Why no program can be run here, or false. */
 export const cannotRun: string | false = machineProblem() ?? false;
@@ -30,7 +30,7 @@ export interface Playing {
   readonly played: Promise<Played>;
 }
 
-/** Starts a program by `verbena run`, on that address of this process. */
+/** Starts a program by `verbena run`, on that address of this process. It ends with the test at the latest. */
 export function startRun(
   words: readonly string[],
   options: readonly string[] = [],
@@ -38,7 +38,7 @@ export function startRun(
   settings: Readonly<Record<string, string>> = {},
 ): Playing {
   const args = [TOOL, 'run', '--addr', loopback(address), ...options, '--', ...words];
-  const child = spawn(process.execPath, args, { timeout: PATIENCE_MS, env: { ...process.env, ...settings } });
+  const child = endWithTest(spawn(process.execPath, args, { env: { ...process.env, ...settings } }));
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));

@@ -117,7 +117,7 @@ describe('devices of rdma_cm', () => {
     using client = openDevice({ address: loopback(33), host: 'inline' });
     for (const host of [loopback(30), early.address, late.address]) {
       const [connection, accepted] = await Promise.all([
-        connect({ host, port: PORT, context: client }),
+        connect({ host, port: PORT, context: client, timeoutMs: Infinity }),
         listener.next().then((request) => request.accept()),
       ]);
       assert.equal(accepted.localAddress.host, host);
@@ -137,7 +137,7 @@ describe('devices of rdma_cm', () => {
 
   it('are connected to that come to an address of this machine a moment later', async () => {
     using client = openDevice({ address: loopback(39), host: 'inline' });
-    const connecting = connect({ host: loopback(40), port: PORT, context: client });
+    const connecting = connect({ host: loopback(40), port: PORT, context: client, timeoutMs: Infinity });
     using server = openDevice({ address: loopback(40), host: 'inline' });
     await using listener = listen({ port: PORT, context: server });
     const [connection, accepted] = await Promise.all([connecting, listener.next().then((one) => one.accept())]);
@@ -151,7 +151,7 @@ describe('devices of rdma_cm', () => {
     const accepting = listener.next().then((request) => request.accept());
     closing.close();
     using client = openDevice({ address: loopback(36), host: 'inline' });
-    const connection = await connect({ host: loopback(34), port: PORT, context: client });
+    const connection = await connect({ host: loopback(34), port: PORT, context: client, timeoutMs: Infinity });
     await Promise.all([connection.close(), (await accepting).close()]);
   });
 

@@ -99,7 +99,7 @@ for (const host of ['inline', 'thread'] as const) {
       using b = open();
       await using listener = listen({ port: PORT, context: b });
       const [client, server] = await Promise.all([
-        connect({ host: b.address, port: PORT, context: a }),
+        connect({ host: b.address, port: PORT, context: a, timeoutMs: Infinity }),
         listener.next().then((request) => request.accept()),
       ]);
       const room = server.regMsgs(alloc(64));
@@ -125,7 +125,7 @@ for (const host of ['inline', 'thread'] as const) {
         return servers;
       };
       const clients = Promise.all(
-        Array.from({ length: count }, () => connect({ host: b.address, port: PORT, context: a })),
+        Array.from({ length: count }, () => connect({ host: b.address, port: PORT, context: a, timeoutMs: Infinity })),
       );
       const all = (await Promise.all([clients, serve()])).flat();
       assert.equal(new Set(all.map(({ qp }) => `${qp.context.address} ${qp.qpNum}`)).size, 2 * count);

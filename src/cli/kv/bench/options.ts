@@ -6,6 +6,7 @@ import {
   etcdOfClients,
   oneSidedOption,
   type ReachFlags,
+  connectTimeoutOption,
   serverOption,
   transportOption,
 } from '../common/reach.js';
@@ -23,6 +24,7 @@ export interface BenchFlags extends HostingOptions {
   readonly cluster: string;
   readonly transport: ReachFlags['transport'];
   readonly oneSided?: true;
+  readonly connectTimeout?: number;
   readonly mode: KvMode;
   readonly memory: string;
   readonly keys: number;
@@ -79,6 +81,7 @@ export function withBenchOptions(command: Command): Command {
     .addOption(etcdOfClients())
     .addOption(clusterOption())
     .addOption(transportOption())
+    .addOption(connectTimeoutOption())
     .addOption(oneSidedOption())
     .addOption(number('-c, --clients <n>', 'clients, each with a connection of its own', 1, 10_000, 1))
     .addOption(

@@ -14,15 +14,18 @@ import { inlineFirst, openFirst } from '../../kit/spinning.js';
 import { streamDevice } from '../../kit/stream-device.js';
 import { EXIT_FAILED } from './failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT, parseServers, serverText, type StorePlace, storeText } from './server-place.js';
+import { milliseconds } from './units.js';
 
-/** How long servers are waited for: those that are there answer in a moment, but etcd may have to hear of one. */
-const PATIENCE_MS = 5000;
+/** How long a tool waits for its servers. They answer in a moment, but one may register with etcd late. */
+const CONNECT_TIMEOUT_MS = 5000;
 
 /** How a tool gets to its server. */
 export interface ReachFlags extends HostingOptions, StorePlace {
   readonly cluster: string;
   readonly transport: TransportName;
   readonly oneSided?: true;
+  /** Milliseconds to wait for the servers. */
+  readonly connectTimeout?: number;
 }
 
 /** The ways that requests travel, as `--transport` has them. */
@@ -53,6 +56,11 @@ export function clusterOption(): Option {
   return new Option('--cluster <name>', 'with --etcd, servers of that name').default('default');
 }
 
+export function connectTimeoutOption(): Option {
+  const what = 'how long to wait for the servers: 500ms, 5s, 2m (default: 5s)';
+  return new Option('--connect-timeout <time>', what).argParser(milliseconds);
+}
+
 /** The servers that a client has. */
 export function serverOption(preset?: string): Option {
   const what = 'where the store is served; of several, each has its share of the keys';
@@ -73,7 +81,8 @@ export function withServer(command: Command): Command {
     .addOption(serverOption().default([preset], serverText(preset)))
     .addOption(etcdOfClients())
     .addOption(clusterOption())
-    .addOption(transportOption());
+    .addOption(transportOption())
+    .addOption(connectTimeoutOption());
   return withHosting(command, 'the one that --server calls for, else VERBENA_ADDR, or a free loopback address');
 }
 
@@ -102,10 +111,10 @@ export async function reachBy(
 
 /** A client of the servers that were named. */
 export function connectTo(
-  { server, etcd, cluster, transport, oneSided }: Omit<ReachFlags, keyof HostingOptions>,
+  { server, etcd, cluster, transport, oneSided, connectTimeout }: Omit<ReachFlags, keyof HostingOptions>,
   options: Partial<KvConnectOptions>,
 ): Promise<KvCalls> {
-  const how = { transport, oneSided, timeoutMs: PATIENCE_MS, ...options };
+  const how = { transport, oneSided, timeoutMs: connectTimeout ?? CONNECT_TIMEOUT_MS, ...options };
   if (etcd !== undefined)
     return connectCluster({
       members: etcdMembership({

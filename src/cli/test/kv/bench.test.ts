@@ -72,7 +72,7 @@ describe('kv bench', () => {
       await using serving = await Serving.start(1, '--stats', '1');
       const counted = serving.printed(/"sets":\d{3,}/);
       const plot = join(folder, 'cut.svg');
-      const bench = new Tool(['kv', 'bench', '--server', serving.host, ...ENDLESS, '--plot', plot, ...json]);
+      const bench = new Tool(['kv', 'bench', ...serving.reach, ...ENDLESS, '--plot', plot, ...json]);
       await counted;
       bench.child.kill('SIGINT');
       const { code, stdout, stderr } = await bench.ended;
@@ -90,7 +90,7 @@ describe('kv bench', () => {
   it('prints what it has when the server is gone, and fails', async () => {
     await using serving = await Serving.start(1, '--stats', '1');
     const counted = serving.printed(/"sets":\d{3,}/);
-    const bench = new Tool(['kv', 'bench', '--server', serving.host, ...ENDLESS]);
+    const bench = new Tool(['kv', 'bench', ...serving.reach, ...ENDLESS]);
     await counted;
     await serving.interrupt();
     const { code, stdout, stderr } = await bench.ended;

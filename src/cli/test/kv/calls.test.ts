@@ -22,7 +22,7 @@ describe('kv set and get', () => {
     await serving.kv('set', 'key', 'value');
     const full = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
     for (const call of [['get', 'key'], ['scan']]) {
-      const { code, stderr } = await run(['kv', ...call, '--server', serving.host], {}, full);
+      const { code, stderr } = await run(['kv', ...call, ...serving.reach], {}, full);
       assert.deepEqual({ code, stderr }, { code: 2, stderr: 'standard output: cannot be written: the disk is full\n' });
     }
   });
@@ -79,7 +79,7 @@ describe('kv set and get', () => {
   it('have JSON for bytes that are no text', async () => {
     await using serving = await Serving.start(1);
     const bytes = ['sh', '-c', 'printf "\\377\\000" | "$@"', 'sh'];
-    assert.deepEqual(await run(['kv', 'set', 'bytes', '--server', serving.host], {}, bytes), done);
+    assert.deepEqual(await run(['kv', 'set', 'bytes', ...serving.reach], {}, bytes), done);
     const answer = JSON.parse((await serving.kv('get', 'bytes', '--json')).stdout) as Record<string, string>;
     assert.equal(answer['valueBase64'], Buffer.from([0xff, 0]).toString('base64'));
     assert.ok(!('value' in answer));

@@ -10,7 +10,7 @@ describe('long values', () => {
   for (const transport of ['rc', 'uc', 'ud'])
     it(`go to the server and back through pipes, over ${transport}`, async () => {
       await using serving = await Serving.start(1);
-      const where = ['--server', serving.host, '--transport', transport];
+      const where = [...serving.reach, '--transport', transport];
       const fed = ['sh', '-c', `${LONG} | "$@"`, 'sh'];
       const set = await run(['kv', 'set', 'long', ...where], {}, fed);
       assert.deepEqual({ code: set.code, stderr: set.stderr }, { code: 0, stderr: '' });
@@ -23,7 +23,7 @@ describe('long values', () => {
   it('are refused where the store takes none of that length', async () => {
     await using serving = await Serving.start(1, '--max-value', '64K');
     const fed = ['sh', '-c', `${LONG} | "$@"`, 'sh'];
-    const { code, stderr } = await run(['kv', 'set', 'long', '--server', serving.host], {}, fed);
+    const { code, stderr } = await run(['kv', 'set', 'long', ...serving.reach], {}, fed);
     assert.deepEqual(
       { code, stderr },
       {

@@ -66,7 +66,7 @@ describe('kv scan', () => {
     assert.equal(linesOf((await serving.kv('scan', '--limit', '3')).stdout).length, 3);
     assert.deepEqual(linesOf((await serving.kv('scan', '--prefix', 'page', '--json')).stdout), ['{"key":"page:1"}']);
     const piped = ['sh', '-c', '"$@" | xargs -0 -n 1 printf "[%s]"', 'sh'];
-    const { stdout } = await run(['kv', 'scan', '-0', '--prefix', 'two', '--server', serving.host], {}, piped);
+    const { stdout } = await run(['kv', 'scan', '-0', '--prefix', 'two', ...serving.reach], {}, piped);
     assert.equal(stdout, '[two\nlines]');
   });
 

@@ -12,6 +12,9 @@ export interface ServeLine {
   readonly log?: Readonly<Record<string, number>>;
 }
 
+/** A server that gets no processor for some seconds has not gone. */
+export const PATIENT = ['--connect-timeout', '1h'];
+
 /** `bin/verbena kv serve` in a process of its own. */
 export class Serving implements AsyncDisposable {
   readonly tool: Tool;
@@ -38,15 +41,20 @@ export class Serving implements AsyncDisposable {
     }
   }
 
+  /** The options of a tool that calls it. */
+  get reach(): readonly string[] {
+    return ['--server', this.host, ...PATIENT];
+  }
+
   /** Runs a call against it. */
   kv(...args: readonly string[]): Promise<Ended> {
-    return run(['kv', ...args, '--server', this.host]);
+    return run(['kv', ...args, ...this.reach]);
   }
 
   /** The same, with that on standard input. */
   kvFed(input: string, ...args: readonly string[]): Promise<Ended> {
     const feed = ['sh', '-c', 'printf %s "$0" | "$@"', input];
-    return run(['kv', ...args, '--server', this.host], {}, feed);
+    return run(['kv', ...args, ...this.reach], {}, feed);
   }
 
   /** Ctrl-C. */

@@ -5,6 +5,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { endWithTest } from '../../../../test/support/children.js';
 import { freePort } from '../../../../test/support/ports.js';
 
 const POSTGRES = '/usr/lib/postgresql';
@@ -63,7 +64,7 @@ export async function startRedis(): Promise<Service> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'verbena-redis-'));
   const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder];
-  const child = spawn('redis-server', words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = endWithTest(spawn('redis-server', words, { stdio: ['ignore', 'pipe', 'pipe'] }));
   return started(child, port, folder, /Ready to accept connections/);
 }
 
@@ -79,6 +80,8 @@ export async function startPostgres(): Promise<Service> {
   const init = ['-D', data, '-A', 'trust', '-U', 'verbena', '--no-sync', '--no-instructions', '-E', 'UTF8'];
   execFileSync(join(programs, 'initdb'), init, { stdio: 'pipe', cwd: folder, ...who });
   const words = ['-D', data, '-k', folder, '-p', String(port), '-h', '127.0.0.1', '-F'];
-  const child = spawn(join(programs, 'postgres'), words, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder, ...who });
+  const child = endWithTest(
+    spawn(join(programs, 'postgres'), words, { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder, ...who }),
+  );
   return started(child, port, folder, /database system is ready to accept connections/);
 }

@@ -1,9 +1,7 @@
 /** Running the programs beside these tests as processes of their own. */
 import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-
-/** Long enough for any machine: whoever is still there then hangs. */
-const WATCHDOG_MS = 60_000;
+import { endWithTest } from '../../../../test/support/children.js';
 
 /** How a process ended. */
 export interface Ending {
@@ -13,7 +11,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** A program of `programs/`, running. */
+/** A program of `programs/`, running. It ends with the test at the latest. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ending>;
@@ -27,7 +25,7 @@ export class Program implements AsyncDisposable {
     options: Pick<ForkOptions, 'execPath' | 'execArgv'> = {},
   ) {
     const path = fileURLToPath(new URL(`./programs/${name}.js`, import.meta.url));
-    const child = fork(path, args, { ...options, stdio: 'pipe', env: { ...process.env, ...env } });
+    const child = endWithTest(fork(path, args, { ...options, stdio: 'pipe', env: { ...process.env, ...env } }));
     this.#child = child;
     let stdout = '';
     let stderr = '';
@@ -38,13 +36,9 @@ export class Program implements AsyncDisposable {
       else this.#wanted(message);
       this.#wanted = undefined;
     });
-    const watchdog = setTimeout(() => child.kill('SIGKILL'), WATCHDOG_MS);
     this.#ended = new Promise((resolve, reject) => {
       child.on('error', reject);
-      child.on('close', (code, signal) => {
-        clearTimeout(watchdog);
-        resolve({ code, signal, stdout, stderr });
-      });
+      child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
     });
   }
 
@@ -67,7 +61,7 @@ export class Program implements AsyncDisposable {
     this.#child.send(message);
   }
 
-  /** Waits for the end; one that does not come within the watchdog's time shows as SIGKILL. */
+  /** Waits for the end. */
   ended(): Promise<Ending> {
     return this.#ended;
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endWithTest } from '../../../../test/support/children.js';
 
 const PROGRAM = fileURLToPath(new URL('./receiver-program.js', import.meta.url));
 
@@ -23,7 +24,7 @@ export class ReceiverProcess {
   readonly #reader: Interface;
 
   private constructor(command: string, args: readonly string[]) {
-    this.#process = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#process = endWithTest(spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] }));
     const { stdout } = this.#process;
     if (stdout === null) throw new Error('no output');
     this.#reader = createInterface(stdout);

@@ -15,7 +15,7 @@ import { connect } from '../client/connect.js';
 import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from '../client/options.js';
 import { KvCluster } from './kv-cluster.js';
 import { type KvMember, type KvMembership, type NamedMember, namedMembers } from './member.js';
-import type { SeatTerms } from './seat.js';
+import { REST_MS, type SeatTerms } from './seat.js';
 
 /** What `connectCluster` takes. `window` is that of each server. */
 export interface KvClusterOptions extends Omit<KvConnectOptions, 'host' | 'port'> {
@@ -47,7 +47,7 @@ const TRY_MS = 2000;
  * using cache = await connectCluster({ members: [{ host: '10.0.0.1', port: 7175 }, { host: '10.0.0.2', port: 7175 }] });
  * await cache.set('greeting', 'hello');
  * ```
- * @throws VerbsError (the promise rejects) ENOENT when there is no server; what `connect` says when none of them can be reached; the signal's reason; ETIMEDOUT;
+ * @throws VerbsError (the promise rejects) ENOENT when there is no server; what `connect` says when all of them refuse; the signal's reason; ETIMEDOUT;
  *   what the membership throws; EINVAL for wrong arguments
  */
 export async function connectCluster(options: KvClusterOptions): Promise<KvCluster> {
@@ -119,7 +119,7 @@ async function begin(
   try {
     const first = await unlessAborted(firstOf(lists), stop.signal);
     cluster = new KvCluster(first, terms, stop);
-    await unlessAborted(anyOf(cluster, first), stop.signal);
+    await unlessAborted(anyOf(cluster, first, terms, stop.signal), stop.signal);
   } catch (error) {
     cluster?.close();
     throw error;
@@ -153,18 +153,37 @@ function warn({ message, advice }: Problem): void {
   runtime().warn(`a list of servers changes nothing: ${message}. ${advice}`);
 }
 
-/** Resolves when one of the servers has answered. @throws what the first of those says that were tried */
-async function anyOf(cluster: KvCluster, members: readonly NamedMember[]): Promise<void> {
-  const tries = cluster.connectAll();
-  void Promise.allSettled(tries);
-  try {
-    await Promise.any(tries);
-  } catch {
-    await tries[0];
-    const names = members.map(({ name }) => name).join(', ');
-    throw new VerbsError(CALL, { errno: 'ECONNREFUSED', message: `no server is up, of ${names}`, advice: 'Begin one' });
+/**
+ * Resolves when one of the servers has answered. A server that is silent may be slow: it is tried until the caller's time is over.
+ *
+ * @throws the error of the first server
+ */
+async function anyOf(
+  cluster: KvCluster,
+  members: readonly NamedMember[],
+  { timer }: SeatTerms,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const tries = cluster.connectAll();
+    void Promise.allSettled(tries);
+    try {
+      await Promise.any(tries);
+      return;
+    } catch (error) {
+      if (signal.aborted || !(error instanceof AggregateError) || !error.errors.some(isSilence)) {
+        await tries[0];
+        const names = members.map(({ name }) => name).join(', ');
+        const message = `no server is up, of ${names}`;
+        throw new VerbsError(CALL, { errno: 'ECONNREFUSED', message, advice: 'Begin one' });
+      }
+    }
+    // For the seats to try again.
+    await new Promise<void>((resolve) => timer(REST_MS, resolve));
   }
 }
+
+const isSilence = (error: unknown): boolean => error instanceof VerbsError && error.errno === 'ETIMEDOUT';
 
 /** Tells a client of each list that comes. */
 async function follow(lists: Lists, cluster: KvCluster, signal: AbortSignal): Promise<void> {

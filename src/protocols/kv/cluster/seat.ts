@@ -18,7 +18,7 @@ export type Use<T> = (client: KvClient) => Promise<T>;
 export type Repetition = 'harmless' | 'unwise';
 
 /** Nobody is asked again sooner after he was not there: calls fail meanwhile. */
-const REST_MS = 100;
+export const REST_MS = 100;
 
 /**
  * A server of several, and the way to it: a client, which is made when it is needed, and anew when it has ended.

@@ -1,28 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { createClient } from '@redis/client';
 import { createStore } from '../../../../entry/kv.js';
+import { endWithTest } from '../../../../../test/support/children.js';
+import { freePort } from '../../../../../test/support/ports.js';
 import { runGateway, without } from './support/gateway.js';
 import { type Answer, RawClient } from './support/raw-client.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 /** A real Redis of the test's own. */
 async function runRedis(): Promise<AsyncDisposable & { readonly port: number }> {
   const port = await freePort();
-  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp']);
+  const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'];
+  const server = endWithTest(spawn('redis-server', words));
   let text = '';
   for await (const piece of server.stdout) {
     text += String(piece);
