@@ -161,7 +161,7 @@ function warn({ message, advice }: Problem): void {
 async function anyOf(
   cluster: KvCluster,
   members: readonly NamedMember[],
-  { timer }: SeatTerms,
+  terms: SeatTerms,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
@@ -179,7 +179,7 @@ async function anyOf(
       }
     }
     // For the seats to try again.
-    await new Promise<void>((resolve) => timer(REST_MS, resolve));
+    await new Promise<void>((resolve) => terms.timer(REST_MS, resolve));
   }
 }
 

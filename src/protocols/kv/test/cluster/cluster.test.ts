@@ -151,6 +151,17 @@ describe('connecting to several servers', () => {
       assert.ok(sim.nowUs < 1e6, 'it waits for nobody who is down');
     }));
 
+  it('tries servers that are silent until one of them answers', () =>
+    simulate(async (sim) => {
+      const servers = new Servers(sim);
+      for (const name of ['a', 'b', 'c']) servers.host(name).pause();
+      const connecting = servers.client({ timeoutMs: 60_000 });
+      await sim.sleep(30_000_000);
+      servers.host('b').resume();
+      using cluster = await connecting;
+      assert.ok(cluster.members.some(({ isConnected }) => isConnected));
+    }));
+
   it('fails as connect does when none is', () =>
     simulate(async (sim) => {
       const servers = new Servers(sim);
