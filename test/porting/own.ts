@@ -10,7 +10,9 @@ const list = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const ownNames: readonly OwnNames[] = [
   {
     title: 'Opening a device, and where it is',
-    names: list('OpenOptions HostKind LinkKind SharedDevice Context.share Context.address Context.host'),
+    names: list(
+      'OpenOptions HostKind LinkKind SharedDevice Context.share Context.address Context.host Context.crc32Source',
+    ),
   },
   {
     title: 'Why something failed',

@@ -109,6 +109,7 @@ function noFiles(): never {
 export const portable: Runtime = {
   packageVersion: 'unknown',
   crc32,
+  crc32Source: 'javascript',
   environment: () => undefined,
   environmentNames: () => [],
   warn: (problem) => console.warn(problem),

@@ -60,6 +60,8 @@ export interface Runtime {
   readonly packageVersion: string;
   /** The quickest CRC-32 of zlib's kind that there is. */
   readonly crc32: Crc32;
+  /** Where that comes from: a library's name, or `javascript`. */
+  readonly crc32Source: string;
   /** A setting by its name; undefined when it is not set. */
   environment(name: string): string | undefined;
   /** The names of all settings. */

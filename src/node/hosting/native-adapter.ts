@@ -16,7 +16,7 @@ import { CommandError } from '../../device/nic/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { DgramLink, isVacant, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
 import { StatisticsFile } from '../statistics/index.js';
-import { createCrc32, nativeHostProblem, nowUs, randomU32, wallClockNs } from '../system/index.js';
+import { nativeHostProblem, nowUs, quickestCrc32, randomU32, wallClockNs } from '../system/index.js';
 import { Chores } from './chores.js';
 import { clockOriginNs } from './device-clock.js';
 
@@ -51,9 +51,10 @@ function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): 
   const disturbed = withNetem(link, spec.netem);
   const tapped = withCapture(disturbed, spec.capture, warn);
   const outer = tapped ?? disturbed;
+  const quickest = quickestCrc32(crc32);
   const adapter = new Adapter({
     link: outer,
-    crc32: createCrc32(crc32),
+    crc32: quickest.crc32,
     random: randomU32,
     isVacant,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
@@ -61,12 +62,18 @@ function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): 
   });
   // So that others see the NIC from the beginning.
   adapter.chores?.run(nowUs());
-  const facts = { address, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: clockOriginNs() };
+  const facts = {
+    address,
+    gid: link.gid,
+    maxPacketBytes: link.maxPacketBytes,
+    crc32Source: quickest.source,
+    clockOriginNs: clockOriginNs(),
+  };
   return { adapter, facts, pause: () => tapped?.sync() };
 }
 
 function withNetem(link: Link, netem: NetemSettings | undefined): Link {
-  return netem === undefined ? link : disturb(link, netem, { clockUs: nowUs, crc32: createCrc32(crc32) });
+  return netem === undefined ? link : disturb(link, netem, { clockUs: nowUs, crc32: quickestCrc32(crc32).crc32 });
 }
 
 /** Has all packets recorded, when a file is named for that. */
@@ -74,7 +81,7 @@ function withCapture(link: Link, capture: string | undefined, warn: (text: strin
   if (capture === undefined) return undefined;
   return tap(link, new PcapngFile(capture, { warn }), {
     clockNs: wallClockNs,
-    crc32: createCrc32(crc32),
+    crc32: quickestCrc32(crc32).crc32,
     reasonOf: refusalReason,
   });
 }

@@ -10,7 +10,7 @@ import {
 } from '../../api/runtime/index.js';
 import { crc32 } from '../../device/wire/index.js';
 import { PcapngFile } from '../links/index.js';
-import { addressOf, createCrc32, inRootContext, nativeHost } from '../system/index.js';
+import { addressOf, inRootContext, nativeHost, quickestCrc32 } from '../system/index.js';
 import { NodeDatagramPort } from './node-datagram-port.js';
 import { NodeFolder } from './node-folder.js';
 import { openLog } from './node-log.js';
@@ -47,7 +47,6 @@ function readVersion(): string {
 }
 
 let packageVersion: string | undefined;
-let quickest: Runtime['crc32'] | undefined;
 
 /** Those who test programs may put other timers into the place of the real ones. */
 const { setImmediate, setTimeout, clearTimeout } = globalThis;
@@ -60,8 +59,10 @@ export const nodeRuntime: Runtime = {
     return packageVersion;
   },
   get crc32() {
-    quickest ??= createCrc32(crc32);
-    return quickest;
+    return quickestCrc32(crc32).crc32;
+  },
+  get crc32Source() {
+    return quickestCrc32(crc32).source;
   },
   environment: (name) => process.env[name],
   environmentNames: () => Object.keys(process.env),

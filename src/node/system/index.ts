@@ -1,6 +1,14 @@
 /** The machine: system calls, memory by its address, clocks, random numbers, quick checksums. */
 export { nowUs, wallClockNs } from './clock.js';
-export { createCrc32, type Crc32Function } from './crc32.js';
+export {
+  agrees,
+  CRC32_SOURCES,
+  type Crc32Function,
+  type Crc32Implementation,
+  type Crc32Source,
+  nativeCrc32s,
+  quickestCrc32,
+} from './crc32.js';
 export { EventFd } from './waiting/event-fd.js';
 export { canNailDown, isShared, nailDown } from './memory/lasting-memory.js';
 export { addressOf, keepArenas, type Memory, NativeBlock, viewOf } from './memory/memory.js';

@@ -109,6 +109,8 @@ export interface NativeHost {
   /** The address of memory that V8 has outside its heap. */
   addressOf(view: Uint8Array): number;
   viewOf(address: number, lengthBytes: number): ArrayBuffer;
+  /** A function `(crc, address, length)` of a shared library, in any of its numbers' signs; undefined where there is no such library. */
+  checksum(file: string, symbol: string): ((crc: number, address: number, length: number) => number) | undefined;
   /**
    * Starts to watch a descriptor that has no other handle; absent in workers and where the event loop is not libuv's. The callback is
    * called outside of all that Node calls: it must not throw.
@@ -243,6 +245,13 @@ function load(): NativeHost {
     failure: (call) => new SystemCallError(call, native.errno()),
     addressOf: (view) => Number(native.address(view)),
     viewOf: (address, lengthBytes) => native.view(address, lengthBytes),
+    checksum: (file, symbol) => {
+      try {
+        return native.load(file).func(`int ${symbol}(int crc, int64_t address, size_t length)`);
+      } catch {
+        return undefined;
+      }
+    },
     pollHandle: isMainThread && hasPoll(native) ? native.node.poll : undefined,
   };
 }

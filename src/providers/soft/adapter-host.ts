@@ -10,6 +10,8 @@ export interface AdapterFacts {
   readonly gid: Gid;
   /** Largest packet, BTH to ICRC, that its link carries. */
   readonly maxPacketBytes: number;
+  /** Whose code computes the ICRCs. */
+  readonly crc32Source: string;
   /** Zero of the NIC's clock on that of the process (`clockOriginNs`). */
   readonly clockOriginNs: bigint;
 }

@@ -1,6 +1,6 @@
 import type { Gid } from '../../device/ibta/index.js';
 import { CommandError, CompChannelRing, doorbellPageShape } from '../../device/nic/index.js';
-import type { DatagramPort, DatagramPortOptions, Life } from '../../api/runtime/index.js';
+import { type DatagramPort, type DatagramPortOptions, type Life, runtime } from '../../api/runtime/index.js';
 import { type AdapterHost, type LocatedMemory, locateInThread, resolveInThread } from '../../providers/soft/index.js';
 import {
   type AdapterClient,
@@ -20,6 +20,7 @@ export class SimulatedHost implements AdapterHost, SimulatedClient {
   readonly address: string;
   readonly gid: Gid;
   readonly maxPacketBytes: number;
+  readonly crc32Source = runtime().crc32Source;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing(false);
   readonly cmEvents = createCmEventRing(false);

@@ -31,6 +31,8 @@ export interface ContextCalls extends Disposable {
   readonly address: string;
   /** How the NIC runs; a simulated one has its own virtual time. */
   readonly host: HostKind | 'simulated';
+  /** Whose code computes the NIC's ICRCs: `isa-l`, `libdeflate`, `@node-rs/crc32`, `zlib` or `javascript`. */
+  readonly crc32Source: string;
   /** Completion vectors that `createCq` can name. */
   readonly numCompVectors: number;
   /**

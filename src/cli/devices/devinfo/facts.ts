@@ -40,7 +40,7 @@ export function deviceFacts(context: Context, onlyPort: number | undefined, verb
     vendorPartId,
     hwVer,
     ports: ports.map((portNum) => portFacts(context, portNum, verbose)),
-    ...(verbose && { numCompVectors, attributes, gids }),
+    ...(verbose && { numCompVectors, crc32: context.crc32Source, attributes, gids }),
   };
   return JSON.stringify(facts, plain);
 }

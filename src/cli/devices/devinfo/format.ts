@@ -117,7 +117,8 @@ export function formatDeviceInfo(context: Context, onlyPort: number | undefined,
   const attrEx = context.queryDeviceEx();
   const attr = attrEx.origAttr;
   const lines = briefDevice(context, attr);
-  if (verbose) lines.push(...limits(attr), ...extended(attrEx, context.numCompVectors));
+  if (verbose)
+    lines.push(...limits(attr), ...extended(attrEx, context.numCompVectors), deviceRow('crc32', context.crc32Source));
   for (let portNum = 1; portNum <= attr.physPortCnt; portNum += 1) {
     if (onlyPort === undefined || onlyPort === portNum) lines.push(...portLines(context, portNum, verbose));
   }

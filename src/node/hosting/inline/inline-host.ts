@@ -38,6 +38,7 @@ export class InlineHost implements AdapterHost {
   readonly address: string;
   readonly gid: Gid;
   readonly maxPacketBytes: number;
+  readonly crc32Source: string;
   readonly doorbells = new ArrayBuffer(doorbellPageShape().bytes);
   readonly asyncEvents = createAsyncEventRing(false);
   readonly cmEvents = createCmEventRing(false);
@@ -66,10 +67,11 @@ export class InlineHost implements AdapterHost {
     readonly limits: ClientLimits = {},
     pid?: number,
   ) {
-    const { address, gid, maxPacketBytes } = nic.facts;
+    const { address, gid, maxPacketBytes, crc32Source } = nic.facts;
     this.address = address;
     this.gid = gid;
     this.maxPacketBytes = maxPacketBytes;
+    this.crc32Source = crc32Source;
     const { doorbells, asyncEvents, cmEvents } = this;
     const onEvent = (ring: Int32Array): void => this.#onEvent(ring);
     this.#client = nic.attach({

@@ -90,6 +90,7 @@ export class ThreadHost implements AdapterHost {
   readonly address: string;
   readonly gid: Gid;
   readonly maxPacketBytes: number;
+  readonly crc32Source: string;
   readonly doorbells: ArrayBufferLike;
   readonly asyncEvents: ArrayBufferLike;
   readonly cmEvents: ArrayBufferLike;
@@ -173,6 +174,7 @@ export class ThreadHost implements AdapterHost {
     this.address = facts.address;
     this.gid = facts.gid;
     this.maxPacketBytes = facts.maxPacketBytes;
+    this.crc32Source = facts.crc32Source;
     this.#clockOriginNs = facts.clockOriginNs;
     // What the start had to say is said before the program goes on.
     this.#readNotices();

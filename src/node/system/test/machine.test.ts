@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import * as zlib from 'node:zlib';
 import fc from 'fast-check';
 import { crc32 } from '../../../device/wire/index.js';
 import {
-  createCrc32,
+  agrees,
+  type Crc32Function,
+  nativeCrc32s,
+  quickestCrc32,
   errnoName,
   nativeHost,
   nativeHostProblem,
@@ -52,32 +55,66 @@ describe('system calls', { skip: nativeHostProblem() ?? false }, () => {
   });
 });
 
-describe('createCrc32', () => {
-  it('agrees with zlib on every stretch of every buffer', (test) => {
-    const quick = createCrc32(crc32);
-    const buffers = [new Uint8Array(6000), new Uint8Array(6000)].map((buffer, k) =>
-      buffer.map((_, i) => (i * (31 + k)) ^ (i >> 3)),
-    );
-    const seed = Date.now() & 0x7fffffff;
-    test.diagnostic(`seed ${seed}`);
-    fc.assert(
-      fc.property(fc.nat(1), fc.nat(1000), fc.nat(5000), fc.integer(), (k, offset, length, crc) => {
-        const bytes = buffers[k];
-        const expected = zlib.crc32(bytes.subarray(offset, offset + length), crc >>> 0) | 0;
-        assert.equal(quick(bytes, offset, length, crc), expected);
-      }),
-      { seed, numRuns: 2000 },
-    );
+describe('quickestCrc32', () => {
+  it('is the implementation that this thread chose before', () => {
+    assert.equal(quickestCrc32(crc32), quickestCrc32(crc32));
   });
 
-  it('sees what changed in memory that it has seen before', () => {
-    const quick = createCrc32(crc32);
-    const bytes = new Uint8Array(4096);
-    const before = quick(bytes, 0, 4096, 0);
-    bytes[2000] = 1;
-    assert.notEqual(quick(bytes, 0, 4096, 0), before);
+  it('is in native code where Node has some', { skip: !('crc32' in zlib) && 'this Node has no zlib.crc32' }, () => {
+    assert.notEqual(quickestCrc32(crc32).source, 'javascript');
+  });
+
+  it('accepts no implementation that is wrong for one length, one place or one running value', () => {
+    assert.ok(agrees(crc32, crc32));
+    const wrong: Crc32Function[] = [
+      (bytes, offset, length, crc) => crc32(bytes, offset, length, crc) ^ (length === 4128 ? 1 : 0),
+      (bytes, offset, length, crc) => crc32(bytes, offset & ~3, length, crc),
+      (bytes, offset, length, crc) => crc32(bytes, offset, length, Math.abs(crc)),
+      (bytes, offset, length, crc) => crc32(bytes, offset, length, crc) >>> 0,
+    ];
+    for (const [i, candidate] of wrong.entries()) assert.equal(agrees(candidate, crc32), false, `number ${i}`);
   });
 });
+
+describe('CRC-32 in native code', () => {
+  for (const { source, crc32: quick } of nativeCrc32s(crc32)) {
+    it(`${source}: agrees with zlib on every stretch of every buffer`, (test) => agreesWithZlib(quick, test));
+
+    it(`${source}: sees what changed in memory that it has seen before`, () => seesChanges(quick));
+
+    it(`${source}: touches nothing of a buffer that was detached`, () => {
+      const bytes = new Uint8Array(4096).fill(7);
+      quick(bytes, 0, 4096, 0);
+      const moved = structuredClone(bytes, { transfer: [bytes.buffer] });
+      const none = quick(bytes, 0, 4096, 0);
+      moved.fill(9);
+      assert.equal(quick(bytes, 0, 4096, 0), none);
+    });
+  }
+});
+
+function agreesWithZlib(quick: Crc32Function, test: TestContext): void {
+  const buffers = [new Uint8Array(6000), new Uint8Array(6000)].map((buffer, k) =>
+    buffer.map((_, i) => (i * (31 + k)) ^ (i >> 3)),
+  );
+  const seed = Date.now() & 0x7fffffff;
+  test.diagnostic(`seed ${seed}`);
+  fc.assert(
+    fc.property(fc.nat(1), fc.nat(1000), fc.nat(5000), fc.integer(), (k, offset, length, crc) => {
+      const bytes = buffers[k];
+      const expected = zlib.crc32(bytes.subarray(offset, offset + length), crc >>> 0) | 0;
+      assert.equal(quick(bytes, offset, length, crc), expected);
+    }),
+    { seed, numRuns: 2000 },
+  );
+}
+
+function seesChanges(quick: Crc32Function): void {
+  const bytes = new Uint8Array(4096);
+  const before = quick(bytes, 0, 4096, 0);
+  bytes[2000] = 1;
+  assert.notEqual(quick(bytes, 0, 4096, 0), before);
+}
 
 describe('randomU32', () => {
   it('gives 32-bit numbers that do not repeat', () => {

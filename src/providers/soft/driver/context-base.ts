@@ -53,6 +53,7 @@ export interface KnownMw {
  */
 export abstract class ContextBase extends Resource {
   readonly address: string;
+  readonly crc32Source: string;
   readonly limits: NicLimits;
   readonly doorbell: Doorbell;
   /** What lives, by the numbers that the NIC calls it. */
@@ -73,6 +74,7 @@ export abstract class ContextBase extends Resource {
   protected constructor(readonly adapter: AdapterHost) {
     super('ibv_close_device', []);
     this.address = adapter.address;
+    this.crc32Source = adapter.crc32Source;
     this.limits = limitsOf(adapter.limits);
     this.doorbell = new Doorbell(adapter.doorbells, () => adapter.ring());
   }

@@ -58,7 +58,8 @@ class Gatekeeper {
     const link = new SimulatedNetwork({ seed: 1 }).attach(ADDRESS);
     const { start } = this.#client();
     this.thread = new NicThread({ spec: { address: ADDRESS }, native: true, state: this.#state, first: start });
-    const facts = { address: ADDRESS, gid: link.gid, maxPacketBytes: link.maxPacketBytes, clockOriginNs: 0n };
+    const { maxPacketBytes, gid } = link;
+    const facts = { address: ADDRESS, gid, maxPacketBytes, crc32Source: 'javascript', clockOriginNs: 0n };
     this.thread.started(new Adapter({ link, crc32, random: () => 1 }), { facts });
   }
 
