@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 /** What protocols above the verbs lean on. */
-const source = 'src/protocols/README.md';
+const source = 'docs/internals/protocols.md';
 
 export const layers: readonly Mutant[] = [
   {

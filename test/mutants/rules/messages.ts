@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.js';
 
 /** Rules of the engine, and of messages on it. */
 const wire = 'protocol/messages.md 11';
-const engine = 'src/protocols/README.md, how a protocol uses the engine';
+const engine = 'docs/internals/protocols.md';
 const promises = 'docs/guide/messages.md, Cancellation';
 
 export const messages: readonly Mutant[] = [

@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.js';
 /** Rules of streams of rsockets, and of their datagrams. */
 const wire = 'protocol/rsockets.md 5';
 const owner = 'src/protocols/rsocket/stream/stream-socket.ts, what a stream tells its owner';
-const engine = 'src/protocols/README.md, how a protocol uses the engine';
+const engine = 'docs/internals/protocols.md';
 
 const turns = 'src/api/runtime/callbacks.ts';
 const simulation = 'src/sim/cluster/simulation.ts';
