@@ -155,7 +155,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-limits',
     rule: 'half-open connections, and those whose peers do not part, are limited',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'OldestFirst.enter',
     from: 'if (this.#members.size <= this.limit) return;',
     to: 'return;',
@@ -164,7 +164,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-oldest-first',
     rule: 'where there is no more room, the oldest goes: whoever answers at once is served',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'OldestFirst.enter',
     from: 'const [oldest] = this.#members;',
     to: 'const oldest = member;',
@@ -173,7 +173,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-half-open',
     rule: 'whoever was accepted and says nothing is one of those that are limited',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'Connection.#become',
     from: 'if (this.isAgreed) halfOpen.enter(this);',
     to: 'if (false) halfOpen.enter(this);',
@@ -182,7 +182,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-half-open-ready',
     rule: 'whoever says that it is ready is not half-open any more',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'Connection.#become',
     from: 'else halfOpen.leave(this);',
     to: '',
@@ -191,7 +191,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-farewells',
     rule: 'connections that programs have left are limited while their peers do not part',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'Connection.#become',
     from: 'if (this.#id === undefined && isFarewell(state)) farewells.enter(this);',
     to: 'if (false) farewells.enter(this);',
@@ -200,7 +200,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-answers',
     rule: 'of answers to questions for datagram queue pairs the oldest are forgotten',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'AnsweredRequests.answer',
     from: 'if (this.#answers.size <= this.limit) return;',
     to: 'return;',
@@ -209,7 +209,7 @@ export const connections: readonly Mutant[] = [
   {
     name: 'cm-names',
     rule: 'what a peer calls a connection is forgotten with it',
-    source: 'docs/decisions, the connection manager',
+    source: 'docs/security.md, Limits',
     in: 'Directory.forgetRemote',
     from: 'if (this.#remoteQps.get(byQp) === connection) this.#remoteQps.delete(byQp);',
     to: '',
