@@ -30,8 +30,9 @@ export function auditLock(lock, npmrc) {
   const problems = [];
   const licences = { runs: new Map(), builds: new Map() };
   const scripts = [];
-  for (const [path, { dev, license = 'none', integrity, hasInstallScript }] of Object.entries(lock.packages)) {
-    if (path === '') continue;
+  for (const [path, { dev, license = 'none', integrity, hasInstallScript, link }] of Object.entries(lock.packages)) {
+    // Ours: the root, the members of the workspace, and the links to them.
+    if (!path.includes('node_modules/') || link === true) continue;
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const counts = dev === true ? licences.builds : licences.runs;
     counts.set(license, (counts.get(license) ?? 0) + 1);

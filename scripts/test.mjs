@@ -3,7 +3,7 @@
 //
 //   npm test -- WORD...        the test files whose path contains one of the words, without format and lint
 //   npm test -- --changed      the test files that depend on what was edited since the last commit
-//   npm test -- --tier NAME    a whole tier: unit, machine, or all; rest: what `npm test` leaves out of the machine tier
+//   npm test -- --tier NAME    a whole tier: unit, machine, or all; rest: what `npm test` leaves out of both
 //   npm test -- --node         the tests of what differs from Node to Node
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,11 @@ const bin = (name) => at('node_modules', name);
 /** Files that failed once and passed alone; CI keeps it. */
 const UNSTABLE = at('dist', 'unstable.json');
 const MACHINE_PROVIDERS = 'inline,thread';
+/** Long tests play a share of their seeds and cases by this variable. */
+const SHARE = 'VERBENA_TEST_SHARE';
+const SHARES = 'test/support/share.ts';
+/** They take longest, and start first: a long one that starts last leaves processors without work. */
+const LONG_ROOMS = ['protocols-ucp', 'protocols-xio', 'protocols-kv', 'sim', 'api-rdmacm', 'device-nic'];
 
 function readArguments() {
   const options = { changed: { type: 'boolean' }, node: { type: 'boolean' }, tier: { type: 'string' } };
@@ -76,7 +81,8 @@ function inSharedProcesses(sources, label) {
     rooms.set(room, [...(rooms.get(room) ?? []), source]);
   }
   return [...rooms].map(([room, files]) => {
-    const path = join(folder, `${room}-${label}.test.js`);
+    // The runner takes files in the order of their names.
+    const path = join(folder, `${LONG_ROOMS.includes(room) ? '1' : '2'}-${room}-${label}.test.js`);
     const lines = files.map(
       (file) => `import ${JSON.stringify(relative(folder, at(compiled(file))).replaceAll('\\', '/'))};\n`,
     );
@@ -96,9 +102,9 @@ const nodeTest = testRunner({
 });
 
 /** Tests in virtual time. What fails here is wrong. */
-async function unitTests(sources) {
+async function unitTests(sources, share) {
   if (sources.length === 0) return true;
-  return (await nodeTest('unit tests', inSharedProcesses(sources, 'unit'))).ok;
+  return (await nodeTest('unit tests', inSharedProcesses(sources, 'unit'), { env: { [SHARE]: share } })).ok;
 }
 
 /** The test files to run for a file in which a test failed: a helper of tests may hold the test itself. */
@@ -155,28 +161,34 @@ function selected() {
     const wanted = new Set(dependants(edited()));
     return { ...only((source) => wanted.has(source)), alone: true };
   }
-  if (asked.node) return { ...only((source) => DEPENDS_ON_NODE.some((word) => source.startsWith(word))), alone: true };
+  if (asked.node)
+    return {
+      ...only((source) => DEPENDS_ON_NODE.some((word) => source.startsWith(word))),
+      share: 'first',
+      alone: true,
+    };
   if (asked.tier === 'unit') return { unit: all.unit, machine: [], alone: true };
   if (asked.tier === 'machine') return { unit: [], machine: all.machine, conformance: all.unit, alone: true };
   if (asked.tier === 'rest')
     return {
-      unit: [],
+      unit: dependants([SHARES]).filter((source) => all.unit.includes(source)),
+      share: 'rest',
       machine: all.machine.filter((source) => !all.claims.includes(source)),
       conformance: all.unit,
       alone: true,
     };
   if (asked.tier === 'all') return { unit: all.unit, machine: all.machine, conformance: all.unit, alone: true };
-  return { unit: all.unit, machine: all.claims, alone: false };
+  return { unit: all.unit, share: 'first', machine: all.claims, alone: false };
 }
 
-async function chosenTests({ unit, machine, conformance = [] }) {
+async function chosenTests({ unit, share = 'all', machine, conformance = [] }) {
   if (unit.length + machine.length === 0) {
     process.stderr.write('npm test: no test file matches\n');
     return false;
   }
   const onMachine = conformance.filter((source) => source.startsWith('test/conformance/'));
   const verdicts = [
-    await unitTests(unit),
+    await unitTests(unit, share),
     await machineTests('machine tests', machine.map(compiled)),
     await machineTests('conformance on machine', inSharedProcesses(onMachine, 'machine'), {
       VERBENA_TEST_PROVIDERS: MACHINE_PROVIDERS,

@@ -24,6 +24,11 @@ describe('the audit of dependencies', () => {
     assert.deepEqual(problemsWith({}), []);
   });
 
+  test('asks nothing of members of the workspace, whose dependencies have entries of their own', () => {
+    const packages = { '': {}, bench: { devDependencies: {} }, 'node_modules/verbena-bench': { link: true } };
+    assert.deepEqual(auditLock({ packages }, SETTINGS).problems, []);
+  });
+
   for (const [what, changes, problem] of [
     ['a licence that does not go with ours', { license: 'GPL-3.0' }, /a has the licence GPL-3\.0/],
     ['no licence', { license: undefined }, /a has the licence none/],

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { describeDeviceMemory, planDeviceMemory } from './device-memory/plan.js';
 import { runDeviceMemorySeed } from './device-memory/run.js';
+import { seedRanges } from '../support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim -- --device-memory` plays as many as one likes. */
 const SEEDS = 60;
@@ -16,8 +17,8 @@ function play(seed: number): void {
 }
 
 describe('memory of devices that are late and fail agrees with a model', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST)
-    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, () => {
-      for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) play(seed);
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, () => {
+      for (const seed of seeds) play(seed);
     });
 });

@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
+import { seedRanges } from '../support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim -- --rxe` plays as many as one likes. */
 const SEEDS = 100;
@@ -17,8 +18,6 @@ function playAll(seeds: readonly number[]): void {
 }
 
 describe('requests to a responder that answers as Soft-RoCE does end well', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
-    const seeds = Array.from({ length: SEEDS_PER_TEST }, (_, i) => first + i);
-    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, () => playAll(seeds));
-  }
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, () => playAll(seeds));
 });

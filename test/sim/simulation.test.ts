@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runSeed } from './run.js';
 import { describeScenario, planScenario } from './scenario.js';
+import { seedRanges } from '../support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim` plays as many as one likes. */
 const SEEDS = 200;
@@ -19,10 +20,8 @@ function playAll(seeds: readonly number[]): void {
 }
 
 describe('random traffic of RC, UC and UD over a rough network ends well', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST) {
-    const seeds = Array.from({ length: SEEDS_PER_TEST }, (_, i) => first + i);
-    it(`for seeds ${String(first)} to ${String(first + SEEDS_PER_TEST - 1)}`, () => playAll(seeds));
-  }
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, () => playAll(seeds));
 });
 
 describe('a run', () => {

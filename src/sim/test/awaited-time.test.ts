@@ -25,7 +25,7 @@ import { UcpWorker } from '../../entry/ucp.js';
 import * as xio from '../../entry/xio.js';
 
 const PORT = 7174;
-const ECHOES = 1000;
+const ECHOES = 200;
 /** A loop of microtasks alone keeps the server from the event loop, which it needs after some. */
 const FEW_ECHOES = 50;
 /** Few where each takes several packets. */

@@ -4,6 +4,7 @@ import { type Sim, type SimHost, simulate } from '../../../entry/sim.js';
 import { Engine } from '../../core/index.js';
 import { connect, decodeRemoteBuffer, listen, type MessageConnection } from '../index.js';
 import { PORT } from './support/pair.js';
+import { seedsOf } from '../../../../test/support/share.js';
 
 const SEEDS = 12;
 const CLIENTS = 3;
@@ -142,7 +143,7 @@ async function run(sim: Sim, seed: number, crashes: boolean): Promise<void> {
 }
 
 describe('programs that do anything', () => {
-  for (let seed = 1; seed <= SEEDS; seed += 1)
+  for (const seed of seedsOf(SEEDS))
     it(`get every message once, in order and whole, and settle every promise (seed ${seed})`, () =>
       simulate({ seed, conditions: seed % 3 === 0 ? { loss: 0.01, reordering: 0.01 } : {} }, (sim) =>
         run(sim, seed, seed % 4 === 0),

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../entry/sim.js';
 import type { UcpWorkerOptions } from '../worker/worker-options.js';
 import { type AnyWorkers, ALL_WAYS } from './support/workers.js';
+import { shareOf } from '../../../../test/support/share.js';
 
 const NOTHING = new Uint8Array(0);
 
@@ -97,6 +98,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
 };
 
+const MOMENTS: readonly (readonly [length: number, afterUs: number, isAborted: boolean])[] = [
+  [100, 0, false],
+  [20_000, 0, false],
+  [20_000, 60, true],
+  [100_000, 0, false],
+  [100_000, 20, true],
+];
+
 interface Try {
   readonly way: string;
   readonly options?: UcpWorkerOptions;
@@ -138,15 +147,10 @@ describe('a buffer in the midst of a call takes nothing with it but the call whe
   for (const [name, kind] of Object.entries(KINDS))
     for (const way of Object.keys(ALL_WAYS))
       it(`${name}, by ${way}`, async () => {
-        for (const call of Object.values(CALLS))
-          for (const [length, afterUs, isAborted] of [
-            [100, 0, false],
-            [20_000, 0, false],
-            [20_000, 60, true],
-            [100_000, 0, false],
-            [100_000, 20, true],
-          ] as const)
-            await simulate((sim) => tried(sim, { way, call, kind, length, afterUs, isAborted }));
+        const tries = Object.values(CALLS).flatMap((call) =>
+          MOMENTS.map(([length, afterUs, isAborted]) => ({ way, call, kind, length, afterUs, isAborted })),
+        );
+        for (const one of shareOf(tries)) await simulate((sim) => tried(sim, one));
       });
 
   it('transferred, where the sender writes', async () => {

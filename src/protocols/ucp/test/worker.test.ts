@@ -6,6 +6,7 @@ import { UcsStatus } from '../wire/index.js';
 import { pattern, until } from './support/transports.js';
 
 import { connected, onSelf } from './support/workers.js';
+import { shareOf } from '../../../../test/support/share.js';
 
 const ANY_TAG = { mask: 0 };
 
@@ -152,7 +153,7 @@ describe('a worker whose peer vanishes', () => {
   };
   for (const [what, send] of Object.entries(sends))
     it(`ends all ${what} that wait for room there, when its host crashes at any moment`, async () => {
-      for (let delayUs = 0; delayUs < 60; delayUs += 2)
+      for (const delayUs of shareOf(Array.from({ length: 30 }, (_, i) => 2 * i)))
         await simulate(async (sim) => {
           const { hosts, there } = await connected(sim, { window: 1, keepAliveMs: 10 });
           const ended = Promise.allSettled(Array.from({ length: 30 }, () => send(there))).then(() => true);

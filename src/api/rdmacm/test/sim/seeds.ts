@@ -2,8 +2,8 @@ import { describePlan, planCm } from './plan.js';
 import { runCmSeed } from './run.js';
 
 /** Plays runs one after the other. @throws at the first that fails, with the way to play it again */
-export function playCmSeeds(first: number, count: number): void {
-  for (let seed = first; seed < first + count; seed += 1) {
+export function playCmSeeds(seeds: readonly number[]): void {
+  for (const seed of seeds) {
     try {
       runCmSeed(seed);
     } catch (error) {

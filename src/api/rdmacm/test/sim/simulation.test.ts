@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runCmSeed } from './run.js';
 import { playCmSeeds } from './seeds.js';
+import { seedRanges } from '../../../../../test/support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim -- --cm` plays as many as one likes. */
 const SEEDS = 600;
 const SEEDS_PER_TEST = 100;
 
 describe('identifiers on hosts that come and go tell what has happened to them', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST)
-    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, () => playCmSeeds(first, SEEDS_PER_TEST));
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, () => playCmSeeds(seeds));
 });
 
 describe('a run of the connection manager', () => {

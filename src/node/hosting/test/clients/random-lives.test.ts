@@ -20,6 +20,7 @@ import type { EndVerb } from '../../../../device/adapter/command.js';
 import { ALL_ACCESS, drainOne, makeSide, pattern, type Side } from '../../../../providers/soft/test/support/pair.js';
 import { holdingsOf } from '../../../../../test/support/holdings.js';
 import { another, hostOf, join } from './support/clients.js';
+import { seedsOf } from '../../../../../test/support/share.js';
 
 const SEEDS = Number(process.env['VERBENA_TEST_TIMES'] ?? 10);
 const STEPS = 120;
@@ -164,8 +165,8 @@ function play(seed: number): void {
 }
 
 describe('clients that live and die at random', () => {
-  test(`leave one that stays as it was, with ${SEEDS} seeds`, () => {
-    for (let seed = 1; seed <= SEEDS; seed += 1) {
+  test(`leave one that stays as it was, with the share of ${SEEDS} seeds`, () => {
+    for (const seed of seedsOf(SEEDS)) {
       try {
         play(seed);
       } catch (error) {

@@ -6,6 +6,7 @@ import { VerbsError } from '../../../../entry/index.js';
 import { type KvCluster, KvError, KvManyError, type KvMember } from '../../index.js';
 import { PORT } from '../support/served.js';
 import { Servers, Told } from './support.js';
+import { seedsOf } from '../../../../../test/support/share.js';
 
 const SEEDS = 8;
 const NAMES = ['a', 'b', 'c', 'd'];
@@ -151,7 +152,7 @@ class Walk {
 }
 
 describe('a client whose servers come, go, move and begin anew at random', () => {
-  for (let seed = 1; seed <= SEEDS; seed += 1)
+  for (const seed of seedsOf(SEEDS))
     it(`has each call end in its time, for a reason that there is, and uses all of them in the end (seed ${seed})`, () =>
       simulate({ seed }, async (sim) => {
         const walk = new Walk(sim, seed);

@@ -6,6 +6,7 @@ import { type KvCluster, KvError, type TransportName } from '../../index.js';
 import { type KeyDeed, KeyHistories } from '../sim/key-model.js';
 import { text } from '../support/served.js';
 import { Servers } from './support.js';
+import { seedsOf } from '../../../../../test/support/share.js';
 
 const SEEDS = 24;
 const NAMES = ['a', 'b', 'c'];
@@ -153,7 +154,7 @@ class Play {
 }
 
 describe('three servers, of which now and then one is lost and begins anew', () => {
-  for (let seed = 1; seed <= SEEDS; seed += 1) {
+  for (const seed of seedsOf(SEEDS)) {
     const transport = TRANSPORTS[seed % TRANSPORTS.length];
     it(`lose and double nothing, and the others go on within a second (${transport}, seed ${seed})`, () =>
       simulate({ seed, conditions: CONDITIONS }, async (sim) => {

@@ -1,11 +1,12 @@
 import { describe, it } from 'node:test';
 import { Game, type Misfortune } from './life.js';
+import { seedsOf } from '../../../../../test/support/share.js';
 
 const GAMES = Number(process.env['VERBENA_TEST_TIMES'] ?? 300);
 
 function play(misfortune: Misfortune): () => void {
   return () => {
-    for (let seed = 1; seed <= GAMES; seed += 1) new Game(seed, misfortune).play();
+    for (const seed of seedsOf(GAMES)) new Game(seed, misfortune).play();
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { describeUcp, planUcp } from './plan.js';
 import { runUcpSeed } from './run.js';
+import { seedRanges } from '../../../../../test/support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim -- --ucp` plays as many as one likes. */
 const SEEDS = 16;
@@ -16,8 +17,8 @@ async function play(seed: number): Promise<void> {
 }
 
 describe('requests of UCP of all families end once, as the models beside them say, over a rough network', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST)
-    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, async () => {
-      for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) await play(seed);
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, async () => {
+      for (const seed of seeds) await play(seed);
     });
 });

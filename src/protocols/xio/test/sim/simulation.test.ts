@@ -1,6 +1,7 @@
 import { describe, it } from 'node:test';
 import { describeXio, planXio } from './plan.js';
 import { runXioSeed } from './run.js';
+import { seedRanges } from '../../../../../test/support/share.js';
 
 /** Runs that `npm test` plays; `npm run sim -- --xio` plays as many as one likes. */
 const SEEDS = 400;
@@ -16,8 +17,8 @@ function play(seed: number): void {
 }
 
 describe('requests of xio are executed once at most, and each is answered or fails, whatever happens to links and servers', () => {
-  for (let first = 1; first <= SEEDS; first += SEEDS_PER_TEST)
-    it(`for seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, () => {
-      for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) play(seed);
+  for (const { first, last, seeds } of seedRanges(SEEDS, SEEDS_PER_TEST))
+    it(`for seeds ${first} to ${last}`, () => {
+      for (const seed of seeds) play(seed);
     });
 });
