@@ -6,13 +6,13 @@ import { hunt, perform, range, type Found, type Verdict } from './hunt.js';
 import { type GameName, type Mutant, sources } from './mutant.js';
 import { locate } from './places/locate.js';
 import type { Task } from './player.js';
-import { mutants } from './table.js';
+import { mutants, tables } from './table.js';
 import { unchanged } from './transpile.js';
 import { updateTables } from './update.js';
 
 const HELP = `Switches off one rule of the NIC or of its connection manager at a time, and plays the seeded games until one of them
 reports something wrong: so it shows that they would see it. What it is that stands in the way of a wrong packet, call or
-timer, and where each rule comes from, is in the tables of test/mutants/rules.
+timer, and where each rule comes from, is in the tables of the modules (src/*/*/test/mutants.json).
 
 usage: npm run mutants -- [--only NAME]... [--jobs N] [--json] [--list] [--update]
 
@@ -181,7 +181,7 @@ async function main(): Promise<void> {
     return;
   }
   if (options.update) {
-    const { written, problems } = updateTables(list, sources());
+    const { written, problems } = updateTables(tables, list, sources());
     process.stdout.write([...written, ...problems].map((line) => `${line}\n`).join(''));
     if (written.length > 0)
       process.stdout.write("Run 'npm run format' and look at the changes before you commit them.\n");

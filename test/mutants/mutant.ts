@@ -4,26 +4,28 @@ import { SourceTree } from './places/source-tree.js';
 /** Of the package: from `dist/test/mutants` three folders up. */
 export const ROOT = new URL('../../..', import.meta.url);
 
-/** A game that may find a mutant; see `games.ts`. */
-export type GameName =
-  | 'traffic'
-  | 'device-memory'
-  | 'walk'
-  | 'cm'
-  | 'rxe'
-  | 'messages'
-  | 'kv-sim'
-  | 'rsocket'
-  | 'cm-faults'
-  | 'cm-floods'
-  | 'fuzz'
-  | 'fuzz-run'
-  | 'tests'
-  | 'kv'
-  | 'ucp-sim'
-  | 'ucp'
-  | 'xio-sim'
-  | 'xio';
+/** Games that may find a mutant; see `games.ts`. */
+export const GAME_NAMES = [
+  'traffic',
+  'device-memory',
+  'walk',
+  'cm',
+  'rxe',
+  'messages',
+  'kv-sim',
+  'rsocket',
+  'cm-faults',
+  'cm-floods',
+  'fuzz',
+  'fuzz-run',
+  'tests',
+  'kv',
+  'ucp-sim',
+  'ucp',
+  'xio-sim',
+  'xio',
+] as const;
+export type GameName = (typeof GAME_NAMES)[number];
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {

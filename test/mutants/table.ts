@@ -1,65 +1,57 @@
-import type { Mutant } from './mutant.js';
-import { clients } from './rules/clients.js';
-import { connections } from './rules/connections.js';
-import { counters } from './rules/counters.js';
-import { deviceMemory } from './rules/device-memory.js';
-import { driver } from './rules/driver.js';
-import { foreignMemory } from './rules/foreign-memory.js';
-import { hosts } from './rules/hosts.js';
-import { kv } from './rules/kv.js';
-import { kvGateway } from './rules/kv-gateway.js';
-import { kvOneSided } from './rules/kv-one-sided.js';
-import { kvPersistence } from './rules/kv-persistence.js';
-import { kvProtocol } from './rules/kv-protocol.js';
-import { layers } from './rules/layers.js';
-import { memory } from './rules/memory.js';
-import { messages } from './rules/messages.js';
-import { neighbours } from './rules/neighbours.js';
-import { packets } from './rules/packets.js';
-import { programs } from './rules/programs.js';
-import { queues } from './rules/queues.js';
-import { requester } from './rules/requester.js';
-import { responder } from './rules/responder.js';
-import { rsocket } from './rules/rsocket.js';
-import { services } from './rules/services.js';
-import { ucpCalls } from './rules/ucp-calls.js';
-import { ucpTags } from './rules/ucp-tags.js';
-import { ucpUd } from './rules/ucp-ud.js';
-import { xio } from './rules/xio.js';
-import { xioDirect } from './rules/xio-direct.js';
-import { xioTcp } from './rules/xio-tcp.js';
-import { ucpWireup } from './rules/ucp-wireup.js';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { GAME_NAMES, type GameName, type Mutant, ROOT } from './mutant.js';
+
+/** The rules of a module lie beside its tests. */
+const FILE = /(?:^|[\\/])test[\\/]mutants\.json$/;
+
+/** The rules of a module, and the file that they are in. */
+export interface Table {
+  readonly url: URL;
+  readonly rules: readonly Mutant[];
+}
+
+const isGame = (value: unknown): value is GameName => GAME_NAMES.some((name) => name === value);
+
+/** @throws Error for JSON that is not a rule */
+export function ruleIn(value: unknown): Mutant {
+  const field = (name: string): unknown =>
+    typeof value === 'object' && value !== null && name in value ? Reflect.get(value, name) : undefined;
+  const text = (name: string): string => {
+    const found = field(name);
+    if (typeof found === 'string') return found;
+    throw new Error(`not a rule: ${name} is no text in ${JSON.stringify(value)}`);
+  };
+  const games = field('games');
+  if (!Array.isArray(games) || games.length === 0 || !games.every(isGame))
+    throw new Error(`not a rule: games are ${JSON.stringify(games)}. Name some of ${GAME_NAMES.join(', ')}`);
+  return {
+    name: text('name'),
+    rule: text('rule'),
+    source: text('source'),
+    in: text('in'),
+    from: text('from'),
+    to: text('to'),
+    games,
+  };
+}
+
+function read(url: URL): Table {
+  const list: unknown = JSON.parse(readFileSync(url, 'utf8'));
+  if (!Array.isArray(list)) throw new Error(`${url.pathname} is no list of rules`);
+  return { url, rules: list.map(ruleIn) };
+}
+
+/** Run `npm run format` afterwards. */
+export function write({ url, rules }: Table): void {
+  writeFileSync(url, `${JSON.stringify(rules, undefined, 2)}\n`);
+}
+
+const SOURCE = new URL('src/', ROOT);
+
+export const tables: readonly Table[] = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((path) => FILE.test(path))
+  .sort()
+  .map((path) => read(new URL(path.replaceAll('\\', '/'), SOURCE)));
 
 /** Every rule that is switched off, one at a time. */
-export const mutants: readonly Mutant[] = [
-  ...packets,
-  ...responder,
-  ...requester,
-  ...memory,
-  ...foreignMemory,
-  ...deviceMemory,
-  ...queues,
-  ...services,
-  ...clients,
-  ...connections,
-  ...counters,
-  ...driver,
-  ...neighbours,
-  ...hosts,
-  ...programs,
-  ...layers,
-  ...messages,
-  ...rsocket,
-  ...kv,
-  ...kvGateway,
-  ...kvOneSided,
-  ...kvPersistence,
-  ...kvProtocol,
-  ...ucpUd,
-  ...ucpTags,
-  ...ucpCalls,
-  ...xio,
-  ...xioDirect,
-  ...xioTcp,
-  ...ucpWireup,
-];
+export const mutants: readonly Mutant[] = tables.flatMap(({ rules }) => rules);

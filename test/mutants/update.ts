@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type Mutant, ROOT } from './mutant.js';
+import type { Mutant } from './mutant.js';
 import { corrections, locate } from './places/locate.js';
-import { type Changes, rewriteRule } from './places/rewrite.js';
 import type { SourceTree } from './places/source-tree.js';
+import { type Table, write } from './table.js';
+
+/** Properties of a rule and their new values. */
+type Changes = Readonly<Record<string, string>>;
 
 /** What {@link updateTables} did, a line for each rule. */
 export interface Update {
@@ -28,29 +30,24 @@ export function changesFor(rule: Mutant, tree: SourceTree): Changes | undefined 
   }
 }
 
-/** Writes the new places of rules into the tables. */
-export function updateTables(rules: readonly Mutant[], tree: SourceTree): Update {
-  const folder = new URL('test/mutants/rules/', ROOT);
-  const tables = new Map(readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]));
+/** Writes the new places of some rules into their tables. */
+export function updateTables(tables: readonly Table[], chosen: readonly Mutant[], tree: SourceTree): Update {
   const update: Update = { written: [], problems: [] };
-  for (const rule of rules)
-    try {
-      const changes = changesFor(rule, tree);
-      if (changes === undefined) continue;
-      const found = [...tables].flatMap(([file, text]) => {
-        const next = rewriteRule(text, rule.name, changes);
-        return next === undefined ? [] : [{ file, next }];
-      });
-      if (found.length !== 1)
-        throw new Error(`mutant ${rule.name}: ${String(found.length)} tables hold its name. Edit it by hand.`);
-      for (const { file, next } of found) {
-        tables.set(file, next);
-        writeFileSync(new URL(file, folder), next);
+  for (const { url, rules } of tables) {
+    const next = rules.map((rule) => {
+      if (!chosen.includes(rule)) return rule;
+      try {
+        const changes = changesFor(rule, tree);
+        if (changes === undefined) return rule;
+        const what = Object.entries(changes).map(([property, value]) => `${property}: ${value}`);
+        update.written.push(`${rule.name}: ${what.join(', ')}`);
+        return { ...rule, ...changes };
+      } catch (error) {
+        update.problems.push(error instanceof Error ? error.message : String(error));
+        return rule;
       }
-      const what = Object.entries(changes).map(([property, value]) => `${property}: ${value}`);
-      update.written.push(`${rule.name}: ${what.join(', ')}`);
-    } catch (error) {
-      update.problems.push(error instanceof Error ? error.message : String(error));
-    }
+    });
+    if (next.some((rule, i) => rule !== rules[i])) write({ url, rules: next });
+  }
   return update;
 }

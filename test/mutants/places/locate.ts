@@ -17,7 +17,7 @@ export interface Correction {
   readonly place: Place;
 }
 
-const HOW = 'Edit it in test/mutants/rules';
+const HOW = 'Edit it in test/mutants.json of the module';
 const UPDATE = "'npm run mutants -- --update' does this";
 
 const at = ({ file, line, declaration }: Place): string => `${declaration} (${file}:${String(line)})`;
