@@ -29,7 +29,7 @@ const rows = new Set(
 function textFiles(): string[] {
   return FOLDERS.flatMap((folder) =>
     readdirSync(new URL(`${folder}/`, ROOT), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(ts|md)$/.test(path))
+      .filter((path) => /\.ts$|\.md$|mutants\.json$/.test(path))
       .map((path) => `${folder}/${path}`),
   );
 }

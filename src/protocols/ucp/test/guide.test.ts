@@ -30,22 +30,12 @@ test('the guide has every call of workers and endpoints', () => {
   );
 });
 
-test('docs/internals/ucp.md names tests that exist', () => {
+test('docs/internals/ucp.md names test files that exist', () => {
   const table = readFileSync(join(ROOT, 'docs/internals/ucp.md'), 'utf8');
-  let source = '';
-  let titles = 0;
-  const missing: string[] = [];
-  for (const [named] of table.matchAll(/`[\w/-]+\.test\.ts`|"[^"]+"/g)) {
-    const name = named.slice(1, -1);
-    if (named.startsWith('`')) {
-      const file = join(ROOT, 'src/protocols/ucp/test', name);
-      source = existsSync(file) ? readFileSync(file, 'utf8') : '';
-      if (source === '') missing.push(name);
-    } else {
-      titles += 1;
-      if (!source.includes(name)) missing.push(name);
-    }
-  }
-  assert.ok(titles > 30);
-  assert.deepEqual(missing, []);
+  const named = [...table.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, file]) => file);
+  assert.ok(named.length > 20);
+  assert.deepEqual(
+    named.filter((file) => !existsSync(join(ROOT, 'src/protocols/ucp/test', file))),
+    [],
+  );
 });
