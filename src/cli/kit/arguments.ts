@@ -11,6 +11,7 @@ export function withoutBrackets(host: string): string {
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['--report-histogrm', '--report-histogram'],
   ['--bind_source_ip', '--source_ip'],
+  ['--com_rdma_cm', '--comm_rdma_cm'],
 ]);
 
 /**

@@ -17,7 +17,7 @@ import type { Exchange } from './exchange/exchange.js';
 import { refuseOtherOptions } from './other-options.js';
 import { runTest } from './run-test.js';
 import { warmUp } from './warm-up.js';
-import { Report } from './report/report.js';
+import { counterOf, Report } from './report/report.js';
 import { fitToMtu, gpuOf, type Settings, settle } from './settings.js';
 import { TcpExchange } from './exchange/tcp-exchange.js';
 import type { PerfTest } from './tests.js';
@@ -41,7 +41,11 @@ function openGpuFor(flags: PerfFlags): Pick<Settings, 'gpu'> {
 }
 
 /** The MTU that was asked for, or the port's; never above the port's. */
-function ownMtu(context: Context, { mtu, ibPort }: PerfFlags): Mtu {
+function ownMtu(context: Context, { mtu, ibPort, reportCounters = [] }: PerfFlags): Mtu {
+  const counters = context.counters();
+  const unknown = reportCounters.find((name) => !Object.hasOwn(counters, counterOf(name)));
+  if (unknown !== undefined)
+    throw new ToolError(`--report-counters: no counter is called '${unknown}'. \`verbena rdma statistic\` lists them.`);
   const { activeMtu } = attempt(`Unable to query port ${ibPort} attributes`, () => context.queryPort(ibPort));
   if (mtu === undefined || mtu <= activeMtu) return mtu ?? activeMtu;
   note(`Requested mtu is higher than active mtu; changing to active mtu ${activeMtu}`);

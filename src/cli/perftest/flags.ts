@@ -12,6 +12,10 @@ export type AtomicType = (typeof ATOMIC_TYPES)[number];
 export const OUTPUTS = ['bandwidth', 'message_rate', 'latency'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
+/** Units of `--rate_limit`: MiB/s, Gbit/s, messages a second. */
+export const RATE_UNITS = ['M', 'g', 'p'] as const;
+export type RateUnits = (typeof RATE_UNITS)[number];
+
 /** The options of the tests. Which of them a test has, the table below says. */
 export interface PerfFlags extends HostingOptions {
   readonly all?: true;
@@ -22,10 +26,13 @@ export interface PerfFlags extends HostingOptions {
   readonly duration?: number;
   readonly events?: true;
   readonly margin?: number;
+  readonly reportCounters?: readonly string[];
+  readonly reportCycles?: true;
   readonly reportHistogram?: true;
   readonly ibPort: number;
   readonly inline_size?: number;
   readonly post_list?: number;
+  readonly recv_post_list?: number;
   readonly mtu?: Mtu;
   readonly iters?: number;
   readonly noPeak?: true;
@@ -45,6 +52,7 @@ export interface PerfFlags extends HostingOptions {
   readonly gidIndex?: number;
   readonly limit_msgrate?: number;
   readonly comm_rdma_cm?: true;
+  readonly cpu_util?: true;
   readonly out_json?: true;
   readonly out_json_file?: string;
   readonly dont_xchg_versions?: true;
@@ -57,6 +65,10 @@ export interface PerfFlags extends HostingOptions {
   readonly report_gbits?: true;
   readonly reversed?: true;
   readonly run_infinitely?: true;
+  readonly rate_limit?: number;
+  readonly rate_limit_type?: 'HW' | 'SW' | 'PP';
+  readonly rate_units?: RateUnits;
+  readonly burst_size?: number;
   readonly retry_count: number;
   readonly source_ip?: string;
   readonly tclass: number;
@@ -112,9 +124,15 @@ function pathMtu(text: string): Mtu {
   return mtu;
 }
 
-function positive(text: string): number {
+function notNegative(text: string): number {
   const value = Number(text);
   if (!(value >= 0 && value < Infinity)) throw new InvalidArgumentError('Give a number that is not negative.');
+  return value;
+}
+
+function positive(text: string): number {
+  const value = notNegative(text);
+  if (value === 0) throw new InvalidArgumentError('Give a number above 0.');
   return value;
 }
 
@@ -160,6 +178,10 @@ const ROWS: readonly Row[] = [
   },
   {
     option: () => flag('-F, --CPU-freq', 'accepted; times here do not depend on the frequency of the CPU'),
+  },
+  {
+    has: isLat,
+    option: () => flag('-C, --report-cycles', 'report times in cycles of the processor (default microseconds)'),
   },
   {
     has: isLat,
@@ -225,7 +247,7 @@ const ROWS: readonly Row[] = [
   { has: isLat, option: () => flag('-U, --report-unsorted', 'print out unsorted results') },
   {
     has: isBw,
-    option: () => new Option('-w, --limit_bw <value>', 'client: fail below this bandwidth').argParser(positive),
+    option: () => new Option('-w, --limit_bw <value>', 'client: fail below this bandwidth').argParser(notNegative),
   },
   {
     option: () =>
@@ -238,11 +260,23 @@ const ROWS: readonly Row[] = [
   },
   {
     has: isBw,
-    option: () => new Option('-y, --limit_msgrate <value>', 'client: fail below this message rate').argParser(positive),
+    option: () =>
+      new Option('-y, --limit_msgrate <value>', 'client: fail below this message rate').argParser(notNegative),
   },
   {
     option: () => flag('-z, --comm_rdma_cm', 'communicate with rdma_cm module to exchange data - use regular QPs'),
   },
+  {
+    option: () =>
+      new Option('-W, --report-counters <names>', 'print how much these counters of the device grew').argParser(
+        (text) => text.split(','),
+      ),
+  },
+  {
+    has: isBw,
+    option: () => number('--burst_size <messages>', 'with --rate_limit: messages in a burst (default -t)', 1, 1 << 30),
+  },
+  { option: () => flag('--cpu_util', 'with -D: report the utilization of the processors') },
   { option: () => flag('--out_json', 'save the report in a json file') },
   {
     option: () => flag('--out_json_file <file>', `name of the report json file (default ${DEFAULT_JSON_FILE})`),
@@ -261,6 +295,29 @@ const ROWS: readonly Row[] = [
     option: () => flag('--perform_warm_up', 'perform some iterations before start measuring'),
   },
   { option: () => number('--pkey_index <index>', 'PKey index to use for QP', 0, 0xffff, 0) },
+  {
+    has: isBw,
+    option: () =>
+      new Option('--rate_limit <rate>', 'send no more than this, limited by software (default no limit)').argParser(
+        positive,
+      ),
+  },
+  {
+    has: isBw,
+    option: () => new Option('--rate_limit_type <type>', 'only SW works here').choices(['HW', 'SW', 'PP']),
+  },
+  {
+    has: isBw,
+    option: () =>
+      new Option('--rate_units <units>', 'of --rate_limit: MiB/s (M), Gbit/s (g), messages/s (p); default g').choices(
+        RATE_UNITS,
+      ),
+  },
+  {
+    has: isBw,
+    option: () =>
+      number('--recv_post_list <list size>', 'post lists of receive requests of this size', 1, MAX_RX_DEPTH),
+  },
   {
     has: isBw,
     option: () => flag('--report-both', 'with -b: report RX & TX results separately, too'),

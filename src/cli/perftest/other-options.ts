@@ -35,6 +35,11 @@ const above =
 
 const ONLY_LAT = 'Available only on Latency tests';
 const ONE_SIZE = `Atomic operations move ${SIZE_ATOMIC} bytes, so there is no other size`;
+const ONE_PORT = 'Dual-port mode needs two ports, and this device has one';
+const NO_ENCRYPTION = 'Encryption by the device (AES-XTS) is not supported: leave its options out';
+const NO_DC = 'log_dci_streams supported only on DC, and this device has no DC';
+const NO_MAPPED_FILE = 'Messages in a mapped file are not supported: leave --mmap and --mmap-offset out';
+const NO_RATE = "SW Rate limiter cann't be executed on non-BW, ATOMIC or bidirectional SEND / SEND_IMM tests";
 const NO_MULTICAST = 'Multicast is not supported by this tool; mckey joins multicast groups';
 
 /** Options of other tests: refused with the reason that the C tools print, or taken without effect as they do. */
@@ -108,6 +113,16 @@ const OF_OTHER_TESTS: readonly OtherOption[] = [
     refusal: above(0, 'Latency gap feature is only for latency tests'),
   },
   { has: (test) => isLat(test) || isSend(test), flags: '--perform_warm_up' },
+  { has: isLat, flags: '--burst_size <messages>', refusal: always("Can't enable burst mode when rate limiter is off") },
+  { has: isLat, flags: '--rate_limit <rate>', refusal: always(NO_RATE) },
+  { has: isLat, flags: '--rate_limit_type <type>', refusal: always(NO_RATE) },
+  { has: isLat, flags: '--rate_units <units>' },
+  {
+    has: isLat,
+    flags: '--recv_post_list <list size>',
+    parse: number,
+    refusal: above(1, 'Receive post list is supported in BW tests only'),
+  },
   { has: isLat, flags: '--report-both' },
   { has: isLat, flags: '--report_gbits' },
   {
@@ -144,6 +159,27 @@ const OF_OTHER_TESTS: readonly OtherOption[] = [
   },
 ];
 
+/** Options of hardware that this device does not have. */
+const OF_OTHER_DEVICES: readonly OtherOption[] = [
+  ...['-O, --dualport', '--report-per-port'].map((flags) => ({ flags, refusal: always(ONE_PORT) })),
+  ...[
+    '--aes_xts',
+    '--encrypt_on_tx',
+    '--sig_before',
+    '--aes_block_size <bytes>',
+    '--data_enc_keys_number <number>',
+    '--kek_path <file>',
+    '--credentials_path <file>',
+    '--data_enc_key_app_path <file>',
+  ].map((flags) => ({ flags, refusal: always(NO_ENCRYPTION) })),
+  ...['--log_dci_streams <number>', '--log_active_dci_streams <number>'].map((flags) => ({
+    flags,
+    refusal: always(NO_DC),
+  })),
+  ...['--mmap <file>', '--mmap-offset <offset>'].map((flags) => ({ flags, refusal: always(NO_MAPPED_FILE) })),
+  { flags: '--typical_pkt_size <bytes>', refusal: always('Typical packet size only supports PP rate limiter') },
+];
+
 /** Options that change nothing here: of hardware, of other memory, of how the C tools poll. */
 const WITHOUT_EFFECT: readonly OtherOption[] = [
   { has: not(isWrite), flags: '-X, --vector <completion vector>', parse: number },
@@ -162,6 +198,8 @@ const WITHOUT_EFFECT: readonly OtherOption[] = [
     flags: '--force-link <type>',
     refusal: (value) => (value === 'Ethernet' ? undefined : 'The link of this device is Ethernet: give no other'),
   },
+  { flags: '--dlid <lid>', parse: number },
+  { flags: '--inline_recv <size>', parse: number },
   { flags: '--ipv6' },
   { flags: '--ipv6-addr' },
   { flags: '--mr_per_qp' },
@@ -176,7 +214,7 @@ const WITHOUT_EFFECT: readonly OtherOption[] = [
 ];
 
 function optionsOf(test: PerfTest): readonly { readonly row: OtherOption; readonly option: Option }[] {
-  return [...OF_OTHER_TESTS, ...WITHOUT_EFFECT]
+  return [...OF_OTHER_TESTS, ...OF_OTHER_DEVICES, ...WITHOUT_EFFECT]
     .filter(({ has }) => has === undefined || has(test))
     .map((row) => {
       const option = new Option(row.flags, '').hideHelp();

@@ -55,6 +55,7 @@ async function measureLatency({ settings, report }: TestSession, test: LatencyTe
 export async function runTest(session: TestSession): Promise<void> {
   const { settings, flags, agreement, exchange, queuePairs, report, warmUpRun } = session;
   const partner = new Partner(exchange, queuePairs, isReliable(settings.connection));
+  report.watch(() => queuePairs.context.counters());
   report.info({
     device: queuePairs.context.device.name,
     mtu: agreement.mtu,

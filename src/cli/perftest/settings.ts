@@ -1,5 +1,7 @@
 import { type Mtu, mtuBytes } from '../../entry/index.js';
 import { type GpuContext, GpuKind, type GpuOptions } from '../../entry/gpu.js';
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { ToolError } from '../kit/errors.js';
 import {
   type AtomicType,
@@ -8,6 +10,7 @@ import {
   DEFAULT_TX_DEPTH,
   type Output,
   type PerfFlags,
+  type RateUnits,
 } from './flags.js';
 import { type Connection, type PerfTest, Verb } from './tests.js';
 
@@ -16,6 +19,13 @@ export interface Period {
   readonly durationMs: number;
   /** At the beginning and at the end, without counting. */
   readonly marginMs: number;
+}
+
+/** A limit on the rate of messages: so many in a burst, and bursts as far apart as the rate needs. */
+export interface Rate {
+  readonly limit: number;
+  readonly units: RateUnits;
+  readonly burst: number;
 }
 
 /** How a test is to be run: what the command line says, and what follows from it. */
@@ -42,6 +52,7 @@ export interface Settings {
   /** Every how many messages one completes with an entry. */
   readonly cqMod: number;
   readonly postList: number;
+  readonly recvPostList: number;
   readonly peak: boolean;
   readonly inlineBytes: number;
   readonly sharedReceives: boolean;
@@ -52,6 +63,12 @@ export interface Settings {
   /** Talk to the other side by rdma_cm: -R or -z. */
   readonly talkByCm: boolean;
   readonly output?: Output;
+  /** How many messages are sent at most; absent: as many as possible. */
+  readonly rate?: Rate;
+  /** Report how busy the processors are: only with a period. */
+  readonly cpuUtil: boolean;
+  /** Cycles of the processor in a microsecond, where times are reported in cycles. */
+  readonly cyclesPerUs?: number;
   /** In whose memory the messages lie; absent where that is the program's. */
   readonly gpu?: GpuContext;
 }
@@ -157,6 +174,36 @@ const RULES: readonly Rule[] = [
     says: 'Number of iterations must be a multiple of post list size',
   },
   {
+    breaks: ({ duration, run_infinitely, recv_post_list = 1, iters }, { iterations }) =>
+      duration === undefined && run_infinitely !== true && (iters ?? iterations) % recv_post_list !== 0,
+    says: 'Number of iterations must be a multiple of receive post list size',
+  },
+  {
+    breaks: ({ rate_limit_type }) => rate_limit_type === 'PP',
+    says: 'Packet Pacing is only supported for Raw Ethernet.',
+  },
+  {
+    breaks: ({ rate_limit_type }) => rate_limit_type === 'HW',
+    says: 'The QP failed to accept HW rate limit: this device has none. Give --rate_limit_type SW.',
+  },
+  {
+    breaks: ({ rate_limit, rate_limit_type }) => rate_limit === undefined && rate_limit_type !== undefined,
+    says: '--rate_limit_type needs a rate: give --rate_limit as well',
+  },
+  {
+    breaks: ({ rate_limit, burst_size }) => rate_limit === undefined && burst_size !== undefined,
+    says: "Can't enable burst mode when rate limiter is off",
+  },
+  {
+    breaks: ({ rate_limit, run_infinitely }) => rate_limit !== undefined && run_infinitely === true,
+    says: 'run_infinitely does not support rate limit feature yet',
+  },
+  {
+    breaks: ({ rate_limit, bidirectional }, { verb }) =>
+      rate_limit !== undefined && (verb === Verb.ATOMIC || (bidirectional === true && verb === Verb.SEND)),
+    says: "SW Rate limiter cann't be executed on non-BW, ATOMIC or bidirectional SEND / SEND_IMM tests",
+  },
+  {
     breaks: ({ post_list = 1, cqMod = 1 }) => post_list > 1 && post_list % cqMod !== 0,
     says: 'Post list size must be a multiple of CQ moderation',
   },
@@ -187,6 +234,47 @@ function rxDepthOf({ verb }: PerfTest, flags: PerfFlags, iterations: number): nu
   return flags.all === true ? wanted : wanted + (wanted % 2);
 }
 
+/** @throws ToolError when not even one list fits into the receive queue, so that no message would ever be received */
+function recvPostListOf(
+  { verb }: PerfTest,
+  { recv_post_list = 1, useSrq, qp = 1 }: PerfFlags,
+  rxDepth: number,
+): number {
+  const each = useSrq === true ? Math.floor(rxDepth / qp) : rxDepth;
+  if (verb === Verb.SEND && recv_post_list > each)
+    throw new ToolError(
+      `Receive post list size must not be greater than the rx depth of a QP: it is ${recv_post_list}, and the depth ${each}`,
+    );
+  return recv_post_list;
+}
+
+/** As the system reports it, which Node does not always find; 0 where nobody does. */
+function megahertzOf(): number {
+  const speed = cpus().at(0)?.speed ?? 0;
+  if (speed > 0) return speed;
+  try {
+    return Number(/^cpu MHz\s*: *([\d.]+)/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Cycles in a microsecond, as the system reports the frequency. */
+function cyclesPerUsOf({ reportCycles, duration }: PerfFlags): Pick<Settings, 'cyclesPerUs'> {
+  // The report of a duration is in microseconds all the same, as with the C tools.
+  if (reportCycles !== true || duration !== undefined) return {};
+  const megahertz = megahertzOf();
+  if (megahertz > 0) return { cyclesPerUs: megahertz };
+  throw new ToolError('The system does not report the frequency of the processor: leave -C out to get microseconds.');
+}
+
+function rateOf(
+  { rate_limit: limit, rate_units: units = 'g', burst_size }: PerfFlags,
+  txDepth: number,
+): Pick<Settings, 'rate'> {
+  return limit === undefined ? {} : { rate: { limit, units, burst: burst_size ?? txDepth } };
+}
+
 function cqModOf(flags: PerfFlags, sizeBytes: number, txDepth: number): number {
   const { cqMod, post_list = 1, connection, all, events } = flags;
   const large = sizeBytes > LARGE_BYTES && connection !== 'UD' && all !== true && events !== true;
@@ -210,6 +298,7 @@ export function settle(test: PerfTest, flags: PerfFlags, client: boolean): Setti
   const active = client !== (flags.reversed === true);
   const sizeBytes = flags.size ?? test.sizeBytes;
   const txDepth = test.measure === 'bw' ? Math.min(flags.txDepth ?? DEFAULT_TX_DEPTH, iterations) : 1;
+  const rxDepth = rxDepthOf(test, flags, iterations);
   const onlyReceives = test.verb === Verb.SEND && !active && !both;
   return {
     test,
@@ -224,9 +313,10 @@ export function settle(test: PerfTest, flags: PerfFlags, client: boolean): Setti
     endless: run_infinitely === true,
     qps: flags.qp ?? 1,
     txDepth,
-    rxDepth: rxDepthOf(test, flags, iterations),
+    rxDepth,
     cqMod: cqModOf(flags, sizeBytes, txDepth),
     postList: flags.post_list ?? 1,
+    recvPostList: recvPostListOf(test, flags, rxDepth),
     peak: test.measure === 'bw' && flags.noPeak !== true && !onlyReceives && iterations <= MAX_PEAK_ITERATIONS,
     inlineBytes: gpuOf(flags) === undefined ? (flags.inline_size ?? inlineDefault(test, connection)) : 0,
     sharedReceives: flags.useSrq === true || connection === 'XRC',
@@ -235,6 +325,9 @@ export function settle(test: PerfTest, flags: PerfFlags, client: boolean): Setti
     byCm: flags.rdma_cm === true,
     talkByCm: flags.rdma_cm === true || flags.comm_rdma_cm === true,
     ...(flags.output === undefined ? {} : { output: flags.output }),
+    ...rateOf(flags, txDepth),
+    cpuUtil: flags.cpu_util === true && period !== undefined,
+    ...cyclesPerUsOf(flags),
   };
 }
 

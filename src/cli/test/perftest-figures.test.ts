@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { bandwidthOf, GBIT_PER_S, MIB_PER_S, sumOf } from '../perftest/bandwidth/bandwidth.js';
 import { latencyOf, latencyOfDuration, samplesOf } from '../perftest/latency/latency.js';
 import { fastestMs, type Times } from '../perftest/bandwidth/peak.js';
-import { Timing } from '../perftest/running/timing.js';
+import { RateLimiter } from '../perftest/bandwidth/rate-limiter.js';
+import { CpuMeter, Timing } from '../perftest/running/timing.js';
 
 /** Every stretch, one by one. */
 function slowly({ posted, completed, count }: Times): number {
@@ -160,4 +161,44 @@ test('a period that ends before its time has counted until then', () => {
   timing.begin(5);
   timing.end(505);
   assert.deepEqual([timing.counts, timing.over, timing.sampledMs], [false, true, 500]);
+});
+
+test('a rate lets a burst pass, and the next one when the rate allows it', () => {
+  const limiter = new RateLimiter({ limit: 1000, units: 'p', burst: 10 }, 64);
+  assert.equal(limiter.admits(5), true);
+  assert.equal(limiter.count(8), true);
+  assert.equal(limiter.admits(5), true);
+  assert.equal(limiter.count(2), false);
+  assert.equal(limiter.admits(14), false);
+  assert.equal(limiter.admits(15), true);
+});
+
+test('a sender that was late catches up by one burst', () => {
+  const limiter = new RateLimiter({ limit: 1000, units: 'p', burst: 10 }, 64);
+  const burstsAt = (nowMs: number): number => {
+    let bursts = 0;
+    for (; limiter.admits(nowMs); bursts += 1) limiter.count(10);
+    return bursts;
+  };
+  assert.deepEqual([0, 10, 1000, 1005, 1010].map(burstsAt), [1, 1, 2, 0, 1]);
+});
+
+for (const [units, limit] of [
+  ['M', 125],
+  ['g', (125 * 2 ** 20 * 8) / 1e9],
+] as const)
+  test(`a rate of unit ${units} counts bytes`, () => {
+    const limiter = new RateLimiter({ limit, units, burst: 1 }, 2 ** 20);
+    limiter.admits(0);
+    limiter.count(1);
+    assert.deepEqual([limiter.admits(7.9), limiter.admits(8.1)], [false, true]);
+  });
+
+test('how busy the processors are is a percentage, which stays as it was at the end', () => {
+  const meter = new CpuMeter();
+  meter.begin();
+  meter.end();
+  const { percent } = meter;
+  assert.ok(percent >= 0 && percent <= 100);
+  assert.equal(meter.percent, percent);
 });

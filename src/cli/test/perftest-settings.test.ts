@@ -83,6 +83,21 @@ const CASES: readonly Case[] = [
     expected: { postList: 20, cqMod: 20 },
   },
   {
+    name: 'a rate has the unit Gbit/s and bursts of the depth, unless asked otherwise',
+    is: settled('ib_write_bw', { rate_limit: 2, txDepth: 16 }),
+    expected: { rate: { limit: 2, units: 'g', burst: 16 } },
+  },
+  {
+    name: 'how busy processors are is measured over a duration',
+    is: settled('ib_write_bw', { cpu_util: true, duration: 5 }),
+    expected: { cpuUtil: true },
+  },
+  {
+    name: 'and over nothing else',
+    is: settled('ib_write_bw', { cpu_util: true }),
+    expected: { cpuUtil: false },
+  },
+  {
     name: 'the side that only receives looks for no peak',
     is: settled('ib_send_bw', {}, false),
     expected: { active: false, peak: false },
@@ -146,6 +161,26 @@ const REFUSALS: readonly (readonly [string, string, Partial<PerfFlags>])[] = [
   ['ODP does not support UC', 'ib_send_bw', { odp: true, connection: 'UC' }],
   ['Using SRQ depth should be greater than number of QPs.', 'ib_send_bw', { useSrq: true, qp: 9, rxDepth: 8 }],
   ['Number of iterations must be a multiple of post list size', 'ib_send_bw', { iters: 10, post_list: 3 }],
+  ['Number of iterations must be a multiple of receive post list size', 'ib_send_bw', { iters: 10, recv_post_list: 3 }],
+  [
+    'Receive post list size must not be greater than the rx depth of a QP: it is 20, and the depth 10',
+    'ib_send_bw',
+    { iters: 20, recv_post_list: 20, rxDepth: 10 },
+  ],
+  ["Can't enable burst mode when rate limiter is off", 'ib_send_bw', { burst_size: 5 }],
+  ['--rate_limit_type needs a rate: give --rate_limit as well', 'ib_send_bw', { rate_limit_type: 'SW' }],
+  ['Packet Pacing is only supported for Raw Ethernet.', 'ib_send_bw', { rate_limit: 1, rate_limit_type: 'PP' }],
+  [
+    'The QP failed to accept HW rate limit: this device has none. Give --rate_limit_type SW.',
+    'ib_send_bw',
+    { rate_limit: 1, rate_limit_type: 'HW' },
+  ],
+  ['run_infinitely does not support rate limit feature yet', 'ib_write_bw', { rate_limit: 1, run_infinitely: true }],
+  [
+    "SW Rate limiter cann't be executed on non-BW, ATOMIC or bidirectional SEND / SEND_IMM tests",
+    'ib_send_bw',
+    { rate_limit: 1, bidirectional: true },
+  ],
   ['Post list size must be a multiple of CQ moderation', 'ib_send_bw', { iters: 12, post_list: 6, cqMod: 4 }],
   ['Post list size must not be greater than the tx depth', 'ib_send_bw', { iters: 200, post_list: 200 }],
   [

@@ -21,7 +21,7 @@ import type { Run } from '../running/run.js';
 import { Sender } from './sender.js';
 import type { Settings } from '../settings.js';
 import { isReliable, Verb } from '../tests.js';
-import { Timing } from '../running/timing.js';
+import { CpuMeter, Timing } from '../running/timing.js';
 
 export interface Measured extends Run {
   readonly lost?: number;
@@ -37,6 +37,7 @@ export class BandwidthTest {
   readonly #exchange: Exchange;
   readonly #partner: Partner;
   readonly #report: Report;
+  readonly #cpu = new CpuMeter();
   #last = NOTHING_MEASURED;
   #bestAverage = 0;
   #bestRate = 0;
@@ -61,8 +62,8 @@ export class BandwidthTest {
   async measure(sizeBytes: number): Promise<void> {
     const { test, both, allSizes, endless } = this.#settings;
     const { beforeRun, afterSize } = test.handshakes;
-    const { period } = this.#settings;
-    const timing = period === undefined ? undefined : new Timing(period);
+    const { period, cpuUtil } = this.#settings;
+    const timing = period === undefined ? undefined : new Timing(period, cpuUtil ? this.#cpu : undefined);
     const run = bandwidthRun(this.#queuePairs, this.#settings, sizeBytes, timing);
     if (this.#flags.perform_warm_up === true) await this.#warmUp(sizeBytes);
     if (beforeRun === 'always' || (beforeRun === 'both' && both)) await this.#partner.handshake();
@@ -88,6 +89,7 @@ export class BandwidthTest {
 
   /** Waits until the other side sends the result. */
   async awaitActive(): Promise<void> {
+    this.#cpu.begin();
     await this.#partner.handshake(true);
     const theirs = await this.#partner.meanwhile(swapReports(this.#exchange, NOTHING_MEASURED));
     this.#show(theirs);
@@ -121,7 +123,7 @@ export class BandwidthTest {
   /** The user ends a run before its end. */
   #cut(run: Measured, sizeBytes: number): void {
     const count = run.cut(performance.now());
-    if (count.messages > 0) this.#report.bandwidth(bandwidthOf(count, sizeBytes, this.#unit));
+    if (count.messages > 0) this.#report.bandwidth(bandwidthOf(count, sizeBytes, this.#unit), this.#cpu.percent);
   }
 
   #tellLost(messages: number): void {
@@ -149,7 +151,7 @@ export class BandwidthTest {
   #show(bandwidth: Bandwidth): void {
     this.#bestAverage = Math.max(this.#bestAverage, bandwidth.average);
     this.#bestRate = Math.max(this.#bestRate, bandwidth.messageRate);
-    this.#report.bandwidth(bandwidth);
+    this.#report.bandwidth(bandwidth, this.#cpu.percent);
   }
 }
 

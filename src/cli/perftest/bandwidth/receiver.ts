@@ -14,6 +14,9 @@ export class Receiver implements Run {
   readonly #total: number;
   /** By queue pair. */
   readonly #posted: Float64Array;
+  /** Receive requests that completed since the last list was posted. */
+  readonly #unused: Float64Array;
+  readonly #list: number;
   #received = 0;
   #counted = 0;
   #begunMs = 0;
@@ -26,15 +29,18 @@ export class Receiver implements Run {
    * @param timing when the run ends and what counts, where no number of messages says it
    */
   constructor(queuePairs: QueuePairs, settings: Settings, receiving: Receiving, timing: Timing | undefined) {
-    const { iterations, qps, rxDepth, sharedReceives } = settings;
+    const { iterations, qps, rxDepth, sharedReceives, recvPostList } = settings;
     this.#queuePairs = queuePairs;
     this.#receiving = receiving;
     this.#timing = timing;
     this.#iterations = iterations;
     this.#total = iterations * qps;
     this.#posted = new Float64Array(qps);
+    this.#unused = new Float64Array(qps);
+    this.#list = recvPostList;
     const each = sharedReceives ? Math.floor(rxDepth / qps) : rxDepth;
-    for (let qpIndex = 0; qpIndex < qps; qpIndex += 1) for (let i = 0; i < each; i += 1) this.#post(qpIndex);
+    for (let qpIndex = 0; qpIndex < qps; qpIndex += 1)
+      for (let i = this.#list; i <= each; i += this.#list) this.#post(qpIndex);
   }
 
   get over(): boolean {
@@ -77,7 +83,7 @@ export class Receiver implements Run {
       const qpIndex = cq.wrIdNumber;
       this.#received += 1;
       if (this.#timing?.counts === true) this.#counted += 1;
-      if (this.#posted[qpIndex] < this.#iterations) this.#post(qpIndex);
+      this.#refill(qpIndex);
       left -= 1;
     } while (left > 0 && cq.nextPoll());
     cq.endPoll();
@@ -105,6 +111,14 @@ export class Receiver implements Run {
 
   #post(qpIndex: number): void {
     this.#receiving.post(qpIndex);
-    this.#posted[qpIndex] += 1;
+    this.#posted[qpIndex] += this.#list;
+  }
+
+  /** A receive request has completed: posts another list when one has, unless the messages end before. */
+  #refill(qpIndex: number): void {
+    this.#unused[qpIndex] += 1;
+    if (this.#unused[qpIndex] < this.#list || this.#posted[qpIndex] + this.#list > this.#iterations) return;
+    this.#unused[qpIndex] -= this.#list;
+    this.#post(qpIndex);
   }
 }

@@ -3,6 +3,7 @@ import { type QueuePairs } from '../queue-pairs/queue-pairs.js';
 import { fastestMs } from './peak.js';
 import { type Posting } from '../running/posting.js';
 import { BATCH, type Run, expectSuccess } from '../running/run.js';
+import { RateLimiter } from './rate-limiter.js';
 import { type Settings } from '../settings.js';
 import { type Timing } from '../running/timing.js';
 
@@ -18,6 +19,7 @@ export class Sender implements Run {
   readonly #depth: number;
   readonly #list: number;
   readonly #cqMod: number;
+  readonly #limiter: RateLimiter | undefined;
   /** By queue pair. */
   readonly #posted: Float64Array;
   readonly #completed: Float64Array;
@@ -25,6 +27,8 @@ export class Sender implements Run {
   readonly #postedAt: Float64Array;
   readonly #completedAt: Float64Array;
   #postedTotal = 0;
+  /** There is room, but the rate forbids more for now: neither the peer is silent, nor is there time to sleep. */
+  #awaitsBurst = false;
   #completedTotal = 0;
   #counted = 0;
   #begunMs = 0;
@@ -32,7 +36,7 @@ export class Sender implements Run {
 
   /** @param timing when the run ends and what counts, where no number of messages says it */
   constructor(queuePairs: QueuePairs, settings: Settings, posting: Posting, timing: Timing | undefined) {
-    const { iterations, qps, txDepth, postList, cqMod, peak } = settings;
+    const { iterations, qps, txDepth, postList, cqMod, peak, rate } = settings;
     this.#queuePairs = queuePairs;
     this.#posting = posting;
     this.#timing = timing;
@@ -41,6 +45,7 @@ export class Sender implements Run {
     this.#depth = txDepth;
     this.#list = postList;
     this.#cqMod = cqMod;
+    this.#limiter = rate === undefined ? undefined : new RateLimiter(rate, posting.sizeBytes);
     this.#posted = new Float64Array(qps);
     this.#completed = new Float64Array(qps);
     this.#postedAt = peak ? new Float64Array(this.#total) : NOTHING;
@@ -58,16 +63,18 @@ export class Sender implements Run {
   step(): boolean {
     this.#timing?.look(performance.now());
     const posted = this.post();
-    return this.take() || posted;
+    return this.take() || posted || this.#awaitsBurst;
   }
 
   /** Posts as much as there is room for. @returns whether there was any */
   post(): boolean {
     if (this.#timing?.over === true) return false;
     const before = this.#postedTotal;
+    this.#awaitsBurst = false;
     for (let qpIndex = 0; qpIndex < this.#posted.length; qpIndex += 1) {
       const most = Math.min(this.#iterations, this.#completed[qpIndex] + this.#depth) - this.#list;
-      while (this.#posted[qpIndex] <= most) this.#postList(qpIndex);
+      if (this.#limiter !== undefined) this.#postBurst(qpIndex, most, this.#limiter);
+      else while (this.#posted[qpIndex] <= most) this.#postList(qpIndex);
     }
     return this.#postedTotal > before;
   }
@@ -110,6 +117,17 @@ export class Sender implements Run {
       elapsedMs: nowMs - this.#begunMs,
       fastestMs: Infinity,
     };
+  }
+
+  /** Posts until there is no room, or the rate forbids more. */
+  #postBurst(qpIndex: number, most: number, limiter: RateLimiter): void {
+    if (this.#posted[qpIndex] > most) return;
+    if (!limiter.admits(performance.now())) {
+      this.#awaitsBurst = true;
+      return;
+    }
+    do this.#postList(qpIndex);
+    while (limiter.count(this.#list) && this.#posted[qpIndex] <= most);
   }
 
   #postList(qpIndex: number): void {

@@ -9,7 +9,7 @@ import { type Report } from '../report/report.js';
 import { type Run } from '../running/run.js';
 import { type Settings } from '../settings.js';
 import { Verb } from '../tests.js';
-import { Timing } from '../running/timing.js';
+import { CpuMeter, Timing } from '../running/timing.js';
 import { WriteLatency } from './write-latency.js';
 import { SendLatency } from './send-latency.js';
 
@@ -34,7 +34,7 @@ export class LatencyTest {
 
   async measure(sizeBytes: number): Promise<void> {
     const { test, period, iterations } = this.#settings;
-    const timing = period === undefined ? undefined : new Timing(period);
+    const timing = period === undefined ? undefined : new Timing(period, new CpuMeter());
     const pace = new Pace(this.#settings, timing, this.#flags.latency_gap ?? 0);
     const run = latencyRun(this.#queuePairs, this.#settings, sizeBytes, pace);
     if (test.handshakes.beforeRun === 'always') await this.#partner.handshake();
@@ -44,10 +44,10 @@ export class LatencyTest {
     await this.#partner.carryOut(run);
     this.#report.underWay = undefined;
     if (timing === undefined) {
-      const samples = samplesOf(pace.postedMs, iterations, isRoundTrip);
-      this.#report.latency(latencyOf(samples, sizeBytes), samples);
+      this.#tell(pace, iterations, sizeBytes, isRoundTrip);
     } else {
-      this.#report.latencyOfDuration(latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip));
+      const latency = latencyOfDuration(pace.counted, timing.sampledMs, sizeBytes, isRoundTrip);
+      this.#report.latencyOfDuration(latency, timing.cpu?.percent);
     }
   }
 
@@ -56,9 +56,17 @@ export class LatencyTest {
     const { posted, elapsedMs } = pace.soFar(performance.now());
     if (posted < FEWEST_POSTS) return;
     if (pace.timing === undefined) {
-      const samples = samplesOf(pace.postedMs, posted, isRoundTrip);
-      this.#report.latency(latencyOf(samples, sizeBytes), samples);
-    } else this.#report.latencyOfDuration(latencyOfDuration(posted, elapsedMs, sizeBytes, isRoundTrip));
+      this.#tell(pace, posted, sizeBytes, isRoundTrip);
+    } else {
+      const latency = latencyOfDuration(posted, elapsedMs, sizeBytes, isRoundTrip);
+      this.#report.latencyOfDuration(latency, pace.timing.cpu?.percent);
+    }
+  }
+
+  #tell(pace: Pace, posted: number, sizeBytes: number, isRoundTrip: boolean): void {
+    const { cyclesPerUs = 1 } = this.#settings;
+    const samples = samplesOf(pace.postedMs, posted, isRoundTrip).map((us) => us * cyclesPerUs);
+    this.#report.latency(latencyOf(samples, sizeBytes), samples);
   }
 }
 

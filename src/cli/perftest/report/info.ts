@@ -57,6 +57,7 @@ function factLines(settings: Settings, around: Surroundings): (readonly Fact[])[
   };
   add(active || both, { label: 'TX depth', key: 'TX_depth', value: settings.txDepth });
   add(postList > 1, { label: 'Post List', key: 'Post_List', value: postList });
+  add(settings.recvPostList > 1, { label: 'Recv Post List', key: 'Recv_Post_List', value: settings.recvPostList });
   const receives = test.verb === Verb.SEND && (!active || both);
   add(receives, { label: 'RX depth', key: 'RX_depth', value: settings.rxDepth });
   add(test.measure === 'bw', {

@@ -9,6 +9,7 @@ import { LARGE_BYTES, type Settings } from '../settings.js';
 import {
   bandwidthHeading,
   bandwidthRow,
+  CPU_HEADING,
   DURATION_HEADING,
   durationRow,
   keyLines,
@@ -16,8 +17,18 @@ import {
   latencyRow,
   RULE,
   WAITING,
+  withCpu,
 } from './table.js';
 import { general } from './text.js';
+
+/** A counter's name without the folder that the C tools find it in. */
+export function counterOf(name: string): string {
+  return name.replace(/^(?:hw_)?counters\//, '');
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
 
 type Results = Readonly<Record<string, number>>;
 type Counters = Readonly<Record<string, number>>;
@@ -38,6 +49,8 @@ export class Report {
   readonly #results: Results[] = [];
   #info: ReturnType<typeof infoFacts> = {};
   #hasEnded = false;
+  #counters: (() => Counters) | undefined;
+  #counted: Counters = {};
 
   /** @throws ToolError when a report file was asked for that cannot be written */
   constructor(settings: Settings, flags: PerfFlags) {
@@ -54,6 +67,19 @@ export class Report {
     const isLarge = sizeBytes > LARGE_BYTES && connection !== 'UD' && !allSizes && !events;
     if (isLarge && asked !== undefined && cqMod > 1) this.#tell(RULE + LARGE_AND_MODERATED);
     if (postList > 1 && asked === undefined) this.#tell(RULE + MODERATED_BY_LIST);
+    const { rate, cpuUtil } = this.#settings;
+    const { cpu_util, rate_limit_type, burst_size } = this.#flags;
+    if (cpu_util === true && !cpuUtil) note(' CPU Utilization works only with Duration mode.');
+    if (rate === undefined) return;
+    if (burst_size === undefined) note(` Setting burst size to tx depth = ${rate.burst}`);
+    if (rate_limit_type === undefined) note('The device has no rate limit of its own: software limits the rate.');
+  }
+
+  /** @param counters those of the device, of which `--report-counters` reports how much some grew */
+  watch(counters: () => Counters): void {
+    if (this.#flags.reportCounters === undefined) return;
+    this.#counters = counters;
+    this.#counted = counters();
   }
 
   /** A server is ready for a client. */
@@ -75,12 +101,14 @@ export class Report {
   }
 
   heading(): void {
-    const { test, period } = this.#settings;
-    if (test.measure === 'bw') this.#tell(RULE + bandwidthHeading(this.#gbits));
-    else this.#tell(RULE + (period === undefined ? LATENCY_HEADING : DURATION_HEADING));
+    const { test, period, cpuUtil } = this.#settings;
+    const latency = period === undefined ? LATENCY_HEADING : DURATION_HEADING;
+    const heading = test.measure === 'bw' ? bandwidthHeading(this.#gbits) : latency;
+    this.#tell(RULE + withCpu(heading, cpuUtil ? CPU_HEADING : undefined));
   }
 
-  bandwidth(bandwidth: Bandwidth): void {
+  /** @param cpuPercent how busy the processors were, for `--cpu_util` */
+  bandwidth(bandwidth: Bandwidth, cpuPercent: number): void {
     const { sizeBytes, iterations, peak, average, messageRate } = bandwidth;
     this.#keep({
       MsgSize: sizeBytes,
@@ -88,9 +116,10 @@ export class Report {
       BW_peak: peak,
       BW_average: average,
       MsgRate: messageRate,
+      ...this.#cpuFact(cpuPercent),
     });
     this.#figure(this.#flags.output === 'bandwidth' ? average : messageRate, () =>
-      bandwidthRow(bandwidth, this.#gbits),
+      withCpu(bandwidthRow(bandwidth, this.#gbits), this.#cpuColumn(cpuPercent)),
     );
   }
 
@@ -117,22 +146,24 @@ export class Report {
       'percentile_99.9': percentile999,
     });
     if (json !== true) {
-      if (reportUnsorted === true) process.stdout.write(sampleLines(samples));
-      if (reportHistogram === true) process.stdout.write(sampleLines(countedSamples(samples)));
+      const unit = this.#settings.cyclesPerUs === undefined ? 'usec' : 'cycles';
+      if (reportUnsorted === true) process.stdout.write(sampleLines(samples, unit));
+      if (reportHistogram === true) process.stdout.write(sampleLines(countedSamples(samples), unit));
       if (reportUnsorted === true || reportHistogram === true) this.heading();
     }
     this.#figure(average, () => latencyRow(latency));
   }
 
-  latencyOfDuration(latency: LatencyOfDuration): void {
+  latencyOfDuration(latency: LatencyOfDuration, cpuPercent = 0): void {
     const { sizeBytes, iterations, average, perSecond } = latency;
     this.#keep({
       MsgSize: sizeBytes,
       n_iterations: iterations,
       t_avg: average,
       tps_average: perSecond,
+      ...this.#cpuFact(cpuPercent),
     });
-    this.#figure(average, () => durationRow(latency));
+    this.#figure(average, () => withCpu(durationRow(latency), this.#cpuColumn(cpuPercent)));
   }
 
   /**
@@ -174,6 +205,25 @@ export class Report {
   #figure(figure: number, row: () => string): void {
     if (this.#flags.json === true) return;
     process.stdout.write(this.#settings.output === undefined ? row() : `${figure.toFixed(6)}\n`);
+    const lines = Object.entries(this.#growth()).map(([name, count]) => `\t${name}=${count}\n`);
+    if (lines.length > 0) process.stdout.write(`${lines.join('')}\n`);
+  }
+
+  #cpuColumn(percent: number): number | undefined {
+    return this.#settings.cpuUtil ? percent : undefined;
+  }
+
+  #cpuFact(percent: number): Results {
+    return this.#settings.cpuUtil ? { CPU_util: percent } : {};
+  }
+
+  /** How much the counters of `--report-counters` grew since the last row, under the names that were given. */
+  #growth(): Counters {
+    if (this.#counters === undefined) return {};
+    const [before, now] = [this.#counted, this.#counters()];
+    this.#counted = now;
+    const names = this.#flags.reportCounters ?? [];
+    return Object.fromEntries(names.map((name) => [name, now[counterOf(name)] - before[counterOf(name)]]));
   }
 
   #keep(results: Results): void {
@@ -204,6 +254,6 @@ export class Report {
   }
 }
 
-function sampleLines(samples: Float64Array): string {
-  return ['#, usec', ...Array.from(samples, (sample, i) => `${i + 1}, ${general(sample)}`), ''].join('\n');
+function sampleLines(samples: Float64Array, unit: string): string {
+  return [`#, ${unit}`, ...Array.from(samples, (sample, i) => `${i + 1}, ${general(sample)}`), ''].join('\n');
 }

@@ -22,6 +22,15 @@ export function bandwidthHeading(gbits: boolean): string {
   return ` #bytes     #iterations    BW peak[${unit}]    BW average[${unit}]   MsgRate[Mpps]\n`;
 }
 
+/** A heading or a row with the column of `--cpu_util` at its end; undefined: that is not asked for. */
+export function withCpu(line: string, column: number | string | undefined): string {
+  if (column === undefined) return line;
+  const text = typeof column === 'string' ? `    ${column}` : `\t    ${fixed(column, 3, 2)}`;
+  return line.replace(/\n$/, `${text}\n`);
+}
+
+export const CPU_HEADING = 'CPU_Util[%]';
+
 /** Below this many Gb/s two digits say too little. */
 const SLOW_GBITS = 0.1;
 

@@ -1,4 +1,4 @@
-import { type Ah, type Qp, SendFlags } from '../../../entry/index.js';
+import { type Ah, type Qp, type RecvWr, SendFlags } from '../../../entry/index.js';
 import type { Keys } from '../exchange/keys.js';
 import type { Datagrams, QueuePairs } from '../queue-pairs/queue-pairs.js';
 import type { Places } from '../queue-pairs/memory.js';
@@ -133,6 +133,8 @@ export class Receiving {
   readonly #addresses: readonly (readonly number[])[];
   readonly #place: Int32Array;
   readonly #headerBytes: number;
+  /** By queue pair, where receive requests are posted in lists. */
+  readonly #lists: readonly (readonly RecvWr[])[];
 
   constructor(queuePairs: QueuePairs, settings: Settings, sizeBytes: number) {
     const { memory } = queuePairs;
@@ -147,6 +149,8 @@ export class Receiving {
       ),
     );
     this.#place = new Int32Array(settings.qps);
+    const { recvPostList } = settings;
+    this.#lists = recvPostList === 1 ? [] : this.#addresses.map((places, i) => this.#list(i, places, recvPostList));
   }
 
   /** The first message has come: tells the user when it is another one than this side expects. */
@@ -155,12 +159,28 @@ export class Receiving {
     process.stderr.write(sizeNote(byteLen - this.#headerBytes, this.#sizeBytes - this.#headerBytes));
   }
 
-  /** Posts a receive request. Its completion tells the queue pair, which of a shared queue is whose turn it was. */
+  /**
+   * Posts a receive request, or a list of them. The completion of each names the queue pair, which of a shared queue is
+   * whose turn it was.
+   */
   post(qpIndex: number): void {
     const addresses = this.#addresses[qpIndex];
     const place = this.#place[qpIndex];
     const queue = this.#queuePairs.srq ?? this.#queuePairs.senders[qpIndex];
+    if (this.#lists.length > 0) {
+      queue.postRecv(this.#lists[qpIndex]);
+      return;
+    }
     queue.postRecvSge(qpIndex, this.#lkey, addresses[place], this.#sizeBytes);
     this.#place[qpIndex] = place + 1 === addresses.length ? 0 : place + 1;
+  }
+
+  /** The places in turn, as often as they fit into a list. */
+  #list(qpIndex: number, places: readonly number[], count: number): RecvWr[] {
+    const [lkey, length] = [this.#lkey, this.#sizeBytes];
+    return Array.from({ length: count }, (_, i) => ({
+      wrId: qpIndex,
+      sgList: [{ addr: places[i % places.length], length, lkey }],
+    }));
   }
 }
