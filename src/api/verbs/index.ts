@@ -1,4 +1,5 @@
 /** The verbs API: what every provider implements, and what all of them share. */
+export { CmEventType, EventType, type Named, WcOpcode, WcStatus } from './text/named-constants.js';
 export {
   type Address,
   highWord,

@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { Argument, Command, Option } from 'commander';
-import { getDeviceList, NodeType, nodeTypeStr, PortState } from '../../entry/index.js';
+import {
+  getDeviceList,
+  NodeType,
+  nodeTypeStr,
+  PortState,
+  type PublishedStatistics,
+  readStatistics,
+} from '../../entry/index.js';
 import { tool, ToolError } from '../kit/errors.js';
 import { guidText } from '../kit/gid-text.js';
 import { netdevOf } from '../kit/netdev.js';
 import { packageVersion } from '../kit/package-version.js';
-import { deviceIndex, type Facts, linkOf, match, running, type Row, whose } from './facts.js';
+import { deviceIndex, type Facts, isWanted, jsonOf, linkOf, match, type Row, running, textOf, whose } from './facts.js';
 import { lookAtResources } from './resources.js';
 
 interface RdmaOptions {
   readonly details?: true;
   readonly json?: true;
+  readonly nonzero?: true;
   readonly pretty?: true;
 }
 
@@ -23,11 +31,17 @@ const STATES = new Map<number, string>([
   [PortState.ACTIVE_DEFER, 'ACTIVE_DEFER'],
 ]);
 
-function statistics(link: string | undefined): Row[] {
-  return running(link).map((nic) => ({
-    ...linkOf(nic),
-    facts: [...Object.entries(nic.counters), ...whose(nic)],
-  }));
+function statistics(words: readonly string[], nonzero: boolean): Row[] {
+  return chosen(words, (nic) => {
+    const counters = Object.entries(nic.counters).filter(([, count]) => !nonzero || count !== 0);
+    return { ...linkOf(nic), facts: [...counters, ...whose(nic)] };
+  });
+}
+
+/** A row for each NIC that words choose. */
+function chosen(words: readonly string[], show: (nic: PublishedStatistics) => Row): Row[] {
+  const { nics, wanted } = running(words);
+  return nics.map(show).filter(({ facts }) => isWanted(facts, wanted));
 }
 
 /** The system's number of a network interface; it may not tell. */
@@ -40,8 +54,8 @@ function netdevIndexFacts(netdev: string | undefined): Facts {
   }
 }
 
-function links(link: string | undefined): Row[] {
-  return running(link).map((nic) => {
+function links(words: readonly string[]): Row[] {
+  return chosen(words, (nic) => {
     const netdev = netdevOf(nic.address);
     const up = nic.portState === PortState.ACTIVE;
     return {
@@ -87,14 +101,14 @@ where  OBJECT := { dev | link | resource | statistic | help }
 const OBJECT_USAGES = {
   dev: `Usage: rdma dev show [DEV]
 `,
-  link: `Usage: rdma link show [DEV/PORT_INDEX]
+  link: `Usage: rdma link show [DEV/PORT_INDEX | ADDRESS] [address ADDRESS] [pid PID]
 `,
-  resource: `Usage: rdma resource show [DEV]
-       rdma resource show qp link [DEV/PORT]
-       rdma resource show qp link [DEV/PORT] [FILTER-NAME FILTER-VALUE]
+  resource: `Usage: rdma resource show [DEV | ADDRESS] [address ADDRESS] [pid PID]
+       rdma resource show { qp | cm_id } [link DEV/PORT | ADDRESS] [FILTER-NAME FILTER-VALUE]
+       rdma resource show { cq | mr | pd | ctx | srq } [dev DEV | ADDRESS] [FILTER-NAME FILTER-VALUE]
 `,
   statistic: `Usage: rdma statistic [show]
-       rdma statistic show link [DEV/PORT]
+       rdma statistic show link [DEV/PORT | ADDRESS] [address ADDRESS] [pid PID]
 `,
 } as const;
 
@@ -110,7 +124,7 @@ function helpFor(words: readonly string[]): string | undefined {
 }
 
 /** What is asked for: an object, and perhaps one of its kind. */
-function look(words: readonly string[]): Row[] {
+function look(words: readonly string[], nonzero: boolean): Row[] {
   const [first, ...rest] = words;
   const object = match(first, OBJECTS);
   if (object === undefined) throw new ToolError(`Unknown object '${first}'.`);
@@ -122,19 +136,16 @@ function look(words: readonly string[]): Row[] {
       `${counted}: not kept here: there are no counters that are bound to objects; rdma statistic show link has those of` +
         ' each NIC, and rdma -d resource show qp those of each queue pair.',
     );
-  if (object === 'statistic' && match(rest[0], ['link']) !== undefined) {
-    rest.shift();
-    if (rest.length === 0) return statistics(undefined);
-  } else if (object === 'statistic' && rest.length > 0) throw new ToolError(`Unknown parameter '${rest[0]}'.`);
+  if (object === 'statistic') return statistics(rest, nonzero);
+  if (object === 'link') return links(rest);
   if (rest.length > 1) throw new ToolError(`Unknown parameter '${rest[1]}'.`);
-  if (object === 'dev') return devices(rest[0]);
-  return object === 'link' ? links(rest[0]) : statistics(rest[0]);
+  return devices(rest[0]);
 }
 
 /** A line each, every word followed by a blank as iproute2 has it; pretty: a fact a line. */
 function text({ label, facts, jsonFacts = [], details = [] }: Row, pretty: boolean, detailed: boolean): string {
   const before = pretty ? '\n    ' : '';
-  const words = (some: Facts): string => some.map(([name, value]) => `${before}${name} ${value} `).join('');
+  const words = (some: Facts): string => some.map(([name, value]) => `${before}${name} ${textOf(value)} `).join('');
   const below = !detailed || details.length === 0 ? '' : `${pretty ? '' : '\n    '}${words(details)}`;
   return `${label} ${words(facts)}${detailed ? words(jsonFacts) : ''}${below}\n`;
 }
@@ -145,17 +156,22 @@ function show(words: readonly string[], options: RdmaOptions): void {
     process.stdout.write(help);
     return;
   }
-  const told = look(words);
+  const told = look(words, options.nonzero === true);
   const pretty = options.pretty === true;
   const detailed = options.details === true;
   if (options.json === true) {
     const objects = told.map(({ labelFacts, facts, jsonFacts = [], details = [] }) =>
-      Object.fromEntries([...labelFacts, ...facts, ...jsonFacts, ...(detailed ? details : [])]),
+      Object.fromEntries(
+        [...labelFacts, ...facts, ...jsonFacts, ...(detailed ? details : [])].map(([name, value]) => [
+          name,
+          jsonOf(value),
+        ]),
+      ),
     );
     process.stdout.write(`${JSON.stringify(objects, undefined, pretty ? 4 : 0)}\n`);
     return;
   }
-  if (told.length === 0 && running(undefined).length === 0)
+  if (told.length === 0 && readStatistics().length === 0)
     process.stderr.write('No program of this user has a NIC open.\n');
   process.stdout.write(told.map((each) => text(each, pretty, detailed)).join(''));
 }
@@ -168,18 +184,19 @@ export function command(): Command {
     .addArgument(new Argument('[words...]', 'OBJECT [show] [WHICH]; help'))
     .option('-d, --details', 'print of queue pairs how their requests fare: windows, round trips, repeats')
     .option('-j, --json', 'print one JSON array')
+    .option('-n, --nonzero', 'of counters, print those that are not zero')
     .option('-p, --pretty', 'print a fact a line')
     .addOption(new Option('-r, --raw', 'accepted: names are printed as they are').hideHelp())
     .version(`rdma utility, verbena-${packageVersion()}`, '-V, --version', 'print the version')
     .addHelpText(
       'after',
       '\n  rdma statistic show [link DEV/PORT]   the counters, at most a quarter of a second old' +
-        '\n  rdma resource show [DEV]              how many queue pairs there are' +
-        '\n  rdma resource show qp [link DEV/PORT] [lqpn|rqpn|type|state|pdn|pid|... VALUE,...]' +
-        '\n                                        the queue pairs, the first 100 of each NIC' +
+        '\n  rdma resource show                    how many objects of each kind there are' +
+        '\n  rdma resource show qp|cm_id|cq|mr|pd|ctx|srq [lqpn|type|state|pdn|pid|... VALUE,...]' +
+        '\n                                        the objects, the first 100 of each NIC; mr has the keys' +
         '\n  rdma link show [DEV/PORT]             states and interfaces of the ports' +
         '\n  rdma dev show [DEV]                   the devices' +
-        '\n\nEach running program has a NIC of its own; its address and process are at the end of its line. Those under\n`verbena run` share one; queue pairs show the program that they are for.',
+        '\n\nEach running program has a NIC of its own; its address and process are at the end of its line. Those under\n`verbena run` share one; objects show the program that they are for. WHICH is DEV/PORT, an address, `address A`\nor `pid N`.',
     )
     .action(tool(show));
 }

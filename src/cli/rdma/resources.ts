@@ -1,6 +1,16 @@
-import { MigState, type PublishedQp, QpState, QpType } from '../../entry/index.js';
-import { ToolError } from '../kit/errors.js';
-import { type Facts, linkOf, match, processFacts, running, type Row, whose } from './facts.js';
+import { MigState, PortSpace, type PublishedQp, type PublishedStatistics, QpState, QpType } from '../../entry/index.js';
+import {
+  deviceOf,
+  type Facts,
+  isWanted,
+  linkOf,
+  match,
+  processFacts,
+  type Row,
+  running,
+  summaryOf,
+  whose,
+} from './facts.js';
 
 /** As iproute2 names them. */
 const QP_TYPES = new Map<number, string>([
@@ -18,77 +28,175 @@ const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC
 const QP_STATES = new Map<number, string>(Object.entries(QpState).map(([name, state]) => [state, name]));
 const MIG_STATES = new Map<number, string>(Object.entries(MigState).map(([name, state]) => [state, name]));
 
-/** Objects that iproute2 lists and programs here do not publish. */
-const UNPUBLISHED = ['cm_id', 'cq', 'mr', 'pd', 'ctx', 'srq'] as const;
+/** Port spaces, as iproute2 names them. */
+const PORT_SPACES = new Map<number, string>([
+  [PortSpace.IPOIB, 'IPoIB'],
+  [PortSpace.IB, 'IPoIB'],
+  [PortSpace.TCP, 'TCP'],
+  [PortSpace.UDP, 'UDP'],
+]);
 
-/** Facts that queue pairs can be chosen by. */
-const QP_FILTERS = [
-  'lqpn',
-  'rqpn',
-  'type',
-  'state',
-  'rq-psn',
-  'sq-psn',
-  'path-mig-state',
-  'pdn',
-  'address',
-  'pid',
-  'comm',
-];
+/** Numbers of up to 32 bits as iproute2 prints keys. */
+const hex = (value: number): { readonly hex: string } => ({ hex: value.toString(16) });
 
-/** `[qp [link DEV/PORT] [FACT VALUE...]]`, or `[DEV]`. */
+interface Shown {
+  readonly facts: Facts;
+  /** Facts after the process. */
+  readonly more?: Facts;
+  readonly details?: Facts;
+  readonly pid?: number | undefined;
+}
+
+/** A kind of objects: how many there are, and what each is, in the order of iproute2's words. */
+interface ObjectKind {
+  readonly count: keyof PublishedStatistics['counts'];
+  /** As a sentence names several of them. */
+  readonly name: string;
+  /** Whether they belong to a port, as queue pairs do, or to the device. */
+  readonly ofPort?: true;
+  /** Facts that they can be chosen by. */
+  readonly filters: readonly string[];
+  readonly show: (nic: PublishedStatistics) => readonly Shown[];
+}
+
+const optional = (name: string, value: string | number | undefined): Facts =>
+  value === undefined ? [] : [[name, value]];
+
+/** In the order in which Linux counts them. */
+const KINDS = {
+  pd: {
+    count: 'pd',
+    name: 'protection domains',
+    filters: ['pdn', 'users', 'ctxn'],
+    show: ({ pds }) =>
+      pds.map(({ pd, users, ctx, pid }) => ({
+        facts: [
+          ['pdn', pd],
+          ['users', users],
+          ['ctxn', ctx],
+        ],
+        pid,
+      })),
+  },
+  cq: {
+    count: 'cq',
+    name: 'completion queues',
+    filters: ['cqn', 'users', 'ctxn'],
+    show: ({ cqs }) =>
+      cqs.map(({ cqn, cqe, users, ctx, pid }) => ({
+        facts: [
+          ['cqn', cqn],
+          ['cqe', cqe],
+          ['users', users],
+          ['adaptive-moderation', false],
+          ['ctxn', ctx],
+        ],
+        pid,
+      })),
+  },
+  qp: {
+    count: 'qp',
+    name: 'queue pairs',
+    ofPort: true,
+    filters: ['lqpn', 'rqpn', 'type', 'state', 'rq-psn', 'sq-psn', 'path-mig-state', 'pdn', 'comm'],
+    show: ({ qps }) => qps.map((qp) => ({ facts: qpFacts(qp), details: Object.entries(qp.counters), pid: qp.pid })),
+  },
+  cm_id: {
+    count: 'cmId',
+    name: 'rdma_cm identifiers',
+    ofPort: true,
+    filters: ['cm-idn', 'lqpn', 'qp-type', 'state', 'ps', 'src-addr', 'dst-addr'],
+    show: ({ cmIds, qps }) =>
+      cmIds.map(({ id, portSpace, state, qpn, source, destination, pid }) => {
+        const type = qps.find((qp) => qp.qpn === qpn)?.type;
+        return {
+          facts: [
+            ['cm-idn', id],
+            ...optional('lqpn', qpn),
+            ...optional('qp-type', type === undefined ? undefined : (QP_TYPES.get(type) ?? 'UNKNOWN')),
+            ['state', state],
+            ['ps', PORT_SPACES.get(portSpace) ?? '---'],
+          ],
+          more: [...optional('src-addr', source), ...optional('dst-addr', destination)],
+          pid,
+        };
+      }),
+  },
+  mr: {
+    count: 'mr',
+    name: 'memory regions',
+    filters: ['mrn', 'rkey', 'lkey', 'mrlen', 'pdn'],
+    show: ({ mrs }) =>
+      mrs.map(({ handle, rkey, lkey, iova, lengthBytes, pd, pid }) => ({
+        facts: [
+          ['mrn', handle],
+          ['rkey', hex(rkey)],
+          ['lkey', hex(lkey)],
+          ['iova', { hex: iova }],
+          ['mrlen', lengthBytes],
+          ['pdn', pd],
+        ],
+        pid,
+      })),
+  },
+  ctx: {
+    count: 'ctx',
+    name: 'contexts',
+    filters: ['ctxn'],
+    show: ({ contexts }) => contexts.map(({ ctx, pid }) => ({ facts: [['ctxn', ctx]], pid })),
+  },
+  srq: {
+    count: 'srq',
+    name: 'shared receive queues',
+    filters: ['srqn', 'type', 'lqpn', 'pdn', 'cqn'],
+    show: ({ srqs }) =>
+      srqs.map(({ srqn, isXrc, qpns, pd, cqn, pid }) => ({
+        facts: [
+          ['srqn', srqn],
+          ['type', isXrc ? 'XRC' : 'BASIC'],
+          ...(qpns.length === 0 ? [] : [['lqpn', qpns.map(String)] as const]),
+          ['pdn', pd],
+          ...optional('cqn', cqn),
+        ],
+        pid,
+      })),
+  },
+} as const satisfies Readonly<Record<string, ObjectKind>>;
+const NAMES: readonly (keyof typeof KINDS)[] = ['qp', 'cm_id', 'cq', 'mr', 'pd', 'ctx', 'srq'];
+
+/** `[KIND] [link DEV/PORT|dev DEV|ADDRESS] [FACT VALUE...]`. */
 export function lookAtResources(words: readonly string[]): Row[] {
-  const [kind, ...rest] = words;
-  const unpublished = UNPUBLISHED.find((name) => name === kind);
-  if (unpublished !== undefined)
-    throw new ToolError(
-      `${unpublished}: not kept here: programs publish their queue pairs alone; rdma resource show qp lists them.`,
-    );
-  if (match(kind, ['qp']) === undefined) {
-    if (rest.length > 0) throw new ToolError(`Unknown parameter '${kind}'.`);
-    return resources(kind);
-  }
-  const link = match(rest[0], ['link']) === undefined ? undefined : rest.splice(0, 2)[1];
-  const wanted = new Map<string, string>();
-  for (let i = 0; i < rest.length; i += 2) {
-    const name = match(rest[i], QP_FILTERS);
-    const value = rest.at(i + 1);
-    if (name === undefined || value === undefined) throw new ToolError(`Unknown parameter '${rest[i]}'.`);
-    wanted.set(name, value);
-  }
-  return queuePairs(link, wanted);
-}
-
-/** A line for each NIC: how many objects of a kind it has. */
-function resources(link: string | undefined): Row[] {
-  return running(link).map((nic) => {
-    const [index, name] = linkOf(nic).labelFacts;
-    return {
-      label: `${index[1]}: ${nic.device}:`,
-      labelFacts: [index, name],
-      facts: [['qp', nic.qpCount], ...whose(nic)],
-    };
-  });
-}
-
-/** The queue pairs, in the order of iproute2's words. `wanted` are facts that they are to have, whose values commas part. */
-function queuePairs(link: string | undefined, wanted: ReadonlyMap<string, string>): Row[] {
-  return running(link).flatMap((nic) => {
-    const { length } = nic.qps;
-    if (length < nic.qpCount)
-      process.stderr.write(`Of the ${nic.qpCount} queue pairs at ${nic.address}, the ${length} made first:\n`);
-    return nic.qps
-      .map((qp) => ({
-        ...linkOf(nic),
-        facts: [...qpFacts(qp), ['address', nic.address] as const, ...processFacts(qp.pid ?? nic.pid)],
-        details: Object.entries(qp.counters),
+  const name = match(words[0], NAMES);
+  if (name === undefined) return summaries(words);
+  const kind: ObjectKind = KINDS[name];
+  const { nics, wanted } = running(words.slice(1), kind.filters);
+  return nics.flatMap((nic) => {
+    const shown = kind.show(nic);
+    const count = nic.counts[kind.count];
+    if (shown.length < count)
+      process.stderr.write(`Of the ${count} ${kind.name} at ${nic.address}, the ${shown.length} made first:\n`);
+    return shown
+      .map(({ facts, more = [], details = [], pid }) => ({
+        ...(kind.ofPort === true ? linkOf(nic) : deviceOf(nic)),
+        facts: [...facts, ['address', nic.address] as const, ...processFacts(pid ?? nic.pid), ...more],
+        details,
       }))
-      .filter(({ facts }) =>
-        [...wanted].every(([name, values]) =>
-          facts.some(([key, value]) => key === name && values.split(',').includes(String(value))),
-        ),
-      );
+      .filter(({ facts }) => isWanted(facts, wanted));
   });
+}
+
+/** A line for each NIC: how many objects of each kind it has. */
+function summaries(words: readonly string[]): Row[] {
+  const { nics, wanted } = running(words);
+  return nics
+    .map((nic) => {
+      const counts = Object.entries(KINDS).map(([kind, { count }]) => [kind, nic.counts[count]] as const);
+      return {
+        ...summaryOf(nic),
+        facts: [...counts, ...whose(nic)],
+      };
+    })
+    .filter(({ facts }) => isWanted(facts, wanted));
 }
 
 function qpFacts({ qpn, destQpn, type, state, rqPsn, sqPsn, pathMigState, pd }: PublishedQp): Facts {

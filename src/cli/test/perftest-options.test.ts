@@ -12,10 +12,9 @@ import { run } from './tool.js';
 function optionsOfC(name: string): string[] | undefined {
   const { stdout, stderr, error } = spawnSync(name, ['--help'], { encoding: 'utf8' });
   if (error !== undefined) return undefined;
-  return (stdout + stderr)
-    .split('\n')
-    .flatMap((line) => /^\s+(-\w)?(?:, )?(--[\w-]+)?/.exec(line)?.slice(1) ?? [])
-    .filter((option) => option !== undefined);
+  return [...(stdout + stderr).matchAll(/^[ \t]+(-\w)?(?:, )?(--[\w-]+)?/gm)]
+    .flatMap(([, short = '', long = '']) => [short, long])
+    .filter((option) => option !== '');
 }
 
 for (const each of PERF_TESTS) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { serve, serverAt } from './pingpong-play.js';
-import { type Ended, ROOT, type Tool, run } from './tool.js';
+import { type Ended, ROOT, run, Tool } from './tool.js';
 import { freePort } from '../../../test/support/ports.js';
 
 // A place of its own for what NICs publish: those of other tests are none of ours.
@@ -96,12 +96,77 @@ describe('rdma, while two programs run', () => {
       `link verbena0/1 lqpn N type RC state INIT rq-psn 0 sq-psn N path-mig-state MIGRATED pdn 1 ${end}comm NAME `,
   );
 
-  it('resource show counts queue pairs', async () => {
+  const COUNTS = 'pd 1 cq 1 qp 1 cm_id 0 mr 1 ctx 1 srq 0';
+
+  it('resource show counts objects, in the order of Linux', async () => {
     const { stdout } = await rdma('resource');
     assert.deepEqual(
       queuePairs(stdout).sort(),
-      ENDS.map((end) => `0: verbena0: qp 1 ${end}`),
+      ENDS.map((end) => `0: verbena0: ${COUNTS} ${end}`),
     );
+    const [first] = JSON.parse((await rdma('-j', 'resource')).stdout) as Record<string, unknown>[];
+    assert.deepEqual(Object.keys(first), [
+      'ifindex',
+      'ifname',
+      ...COUNTS.replaceAll(/ \d+/g, '').split(' '),
+      'address',
+      'pid',
+    ]);
+  });
+
+  /** What iproute2 prints, and for whom; keys and sizes differ from run to run. */
+  const OBJECTS = {
+    pd: 'dev verbena0 pdn 1 users 2 ctxn 1',
+    cq: 'dev verbena0 cqn N cqe N users 2 adaptive-moderation off ctxn 1',
+    mr: 'dev verbena0 mrn 1 rkey 0xN lkey 0xN iova 0xN mrlen 4096 pdn 1',
+    ctx: 'dev verbena0 ctxn 1',
+  };
+  for (const [kind, line] of Object.entries(OBJECTS))
+    it(`resource show ${kind} prints a line for each, as iproute2 does`, async () => {
+      const { stdout, stderr } = await rdma('resource', 'show', kind);
+      const lines = stdout
+        .replaceAll(/(cqn|cqe|pid) \d+/g, '$1 N')
+        .replaceAll(/(key|iova) 0x[0-9a-f]+/g, '$1 0xN')
+        .replaceAll(/comm \S+/g, 'comm NAME')
+        .split('\n');
+      assert.equal(stderr, '');
+      assert.deepEqual(lines.sort(), ['', ...ENDS.map((end) => `${line} ${end}comm NAME `)].sort());
+    });
+
+  it('resource show mr -j has keys in hexadecimal, without 0x', async () => {
+    const [mr] = JSON.parse((await rdma('res', 'show', 'mr', '-j')).stdout) as Record<string, unknown>[];
+    assert.match(String(mr['rkey']), /^[0-9a-f]+$/);
+    assert.equal(mr['mrlen'], 4096);
+    assert.equal(mr['ifname'], 'verbena0');
+  });
+
+  it('resource show srq and cm_id print nothing where there are none', async () => {
+    for (const kind of ['srq', 'cm_id']) {
+      const { code, stdout, stderr } = await rdma('resource', 'show', kind);
+      assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
+    }
+  });
+
+  for (const words of ['link', 'link show', 'resource show', 'resource show mr', 'stat show link', 'res show qp'])
+    it(`${words} takes an address, or a process`, async () => {
+      const pid = String(servers[0].child.pid);
+      const byPid = await rdma(...words.split(' '), 'pid', pid);
+      assert.deepEqual([byPid.code, byPid.stderr], [0, '']);
+      assert.match(byPid.stdout, new RegExp(`^[^\n]* address ${serverAt(1)} pid ${pid} [^\n]*\n$`));
+      for (const which of [[serverAt(1)], ['address', serverAt(1)]])
+        assert.equal((await rdma(...words.split(' '), ...which)).stdout, byPid.stdout);
+    });
+
+  it('resource show qp takes numbers in hexadecimal, as dump prints them', async () => {
+    const [{ lqpn }] = JSON.parse((await rdma('-j', 'res', 'qp', serverAt(1))).stdout) as { lqpn: number }[];
+    const { stdout } = await rdma('res', 'qp', 'lqpn', `0x${lqpn.toString(16)}`);
+    assert.match(stdout, new RegExp(` lqpn ${lqpn} `));
+  });
+
+  it('statistic -n leaves out counters that are zero', async () => {
+    const { stdout } = await rdma('-n', 'statistic');
+    assert.doesNotMatch(stdout, / 0 /);
+    assert.match(stdout, / address /);
   });
 
   it('resource show qp prints a line for each queue pair', async () => {
@@ -135,6 +200,9 @@ describe('rdma, while two programs run', () => {
     ['link show mlx5_0', 'Wrong device name\n'],
     ['system', "Unknown object 'system'.\n"],
     ['resource show qp colour red', "Unknown parameter 'colour'.\n"],
+    ['resource show mr mlx5_0', 'Wrong device name\n'],
+    ['resource show mr lqpn 3', "Unknown parameter 'lqpn'.\n"],
+    ['link show pid', 'Wrong device name\n'],
   ] as const) {
     it(`refuses ${words}`, async () => {
       const { code, stderr } = await rdma(...words.split(' '));
@@ -181,13 +249,30 @@ for (const words of [[], ['help'], ['link', 'help'], ['resource', 'show', 'help'
     assert.match(stdout, /^Usage: rdma /);
   });
 
-for (const words of [
-  ['resource', 'show', 'cm_id'],
-  ['-j', 'res', 'show', 'mr'],
-  ['resource', 'show', 'cq'],
-  ['resource', 'srq'],
-  ['statistic', 'qp', 'show'],
-])
+describe('rdma, while a server of rdma_cm waits', () => {
+  const alone = mkdtempSync(join(tmpdir(), 'verbena-rdma-cm-'));
+  after(() => rmSync(alone, { recursive: true }));
+
+  it('resource show cm_id prints its identifier', async () => {
+    const at = serverAt(3);
+    const server = new Tool(['rping', '-s', '-a', at], { XDG_RUNTIME_DIR: alone });
+    let stdout = '';
+    try {
+      // A NIC writes its objects down within a quarter of a second.
+      while (!stdout.includes('LISTEN') && server.child.exitCode === null)
+        ({ stdout } = await run(['rdma', 'res', 'show', 'cm_id'], { XDG_RUNTIME_DIR: alone }));
+    } finally {
+      server.child.kill('SIGKILL');
+      await server.ended;
+    }
+    assert.equal(
+      stdout.replace(/pid \d+ comm \S+/, 'pid N comm NAME'),
+      `link verbena0/1 cm-idn 1 state LISTEN ps TCP address ${at} pid N comm NAME src-addr ${at}:7174 \n`,
+    );
+  });
+});
+
+for (const words of [['statistic', 'qp', 'show']])
   it(`rdma ${words.join(' ')} is called not kept`, async () => {
     const { code, stdout, stderr } = await run(['rdma', ...words]);
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });

@@ -15,7 +15,7 @@ import { AdapterClient, type ClientParts } from './client.js';
 import { asCommand, type CommandDevice } from './command-handlers.js';
 import type { AdapterCounters, Verb } from './command.js';
 import { NO_OBJECT } from './event-ring.js';
-import { Ownership } from './ownership.js';
+import { type Kind, Ownership } from './ownership.js';
 
 /** What an adapter on a machine has done now and then beside its work. A simulated one has nothing of the kind to do. */
 export interface AdapterChores {
@@ -85,8 +85,12 @@ export interface AdapterParts {
 
 /** Who uses an adapter. */
 export interface AdapterUsers {
-  /** The process that a queue pair is for; undefined where that is the adapter's. */
-  pidOf(qpn: number): number | undefined;
+  /** The programs that have the device open. */
+  readonly clients: readonly AdapterClient[];
+  /** How many commands of theirs were executed, and how often one came or went: objects are made, changed and ended so. */
+  readonly commands: number;
+  /** The program that has an object. */
+  ownerOf(kind: Kind, number: number): AdapterClient | undefined;
 }
 
 /** A NIC on a link, the pump that moves both, and the clients that share it: one object, wherever it is hosted. */
@@ -99,6 +103,8 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
   readonly ownership = new Ownership<AdapterClient>();
   /** Called from anywhere when a turn is due that nothing outside of the adapter tells of. */
   onDue: (() => void) | undefined;
+
+  commands = 0;
 
   #clients: readonly AdapterClient[] = [];
   #nextClient = 1;
@@ -143,6 +149,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
       throw new CommandError('ENOMEM', `a device has ${MAX_CLIENTS} clients at most`);
     const client = new AdapterClient(this, parts, this.#nextClient++);
     this.#clients = [...this.#clients, client];
+    this.commands += 1;
     return client;
   }
 
@@ -155,6 +162,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
   /** As {@link detach}, where nothing can be ended any more: the adapter is broken. */
   forget(client: AdapterClient): void {
     this.#clients = this.#clients.filter((other) => other !== client);
+    this.commands += 1;
   }
 
   /** One turn: the time in, packets in, doorbells in, packets out. True when any of these was there. */
@@ -212,6 +220,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
         'the device has failed (DEVICE_FATAL), and takes no commands but those that end objects',
       );
     this.#executing = true;
+    this.commands += 1;
     try {
       const value = action();
       this.#executing = false;
@@ -228,8 +237,8 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
     return this.#executing || this.nic.isBroken || this.link.isBroken === true;
   }
 
-  pidOf(qpn: number): number | undefined {
-    return this.ownership.ownerOf('qp', qpn)?.pid;
+  ownerOf(kind: Kind, number: number): AdapterClient | undefined {
+    return this.ownership.ownerOf(kind, number);
   }
 
   /** Tells of an event of the device, or of one of its objects: the owner of that, or all clients. */

@@ -14,6 +14,7 @@ import type {
   CmShare,
 } from './command.js';
 import { Connection } from './connections/connection.js';
+import { ConnectionState } from './connections/connection-rules.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
 import type { KnownConnection } from './conversation.js';
@@ -26,7 +27,7 @@ import { AnsweredRequests } from './resolution/answered-requests.js';
 import { ResolutionRequest } from './resolution/resolution-request.js';
 import { addressBack } from './tables/addresses.js';
 import { Directory, OldestFirst } from './tables/directory.js';
-import type { Identifier } from './tables/identifier.js';
+import type { CmIdState, Identifier, ShownCmId } from './tables/identifier.js';
 import { PortTable } from './tables/port-table.js';
 
 /**
@@ -122,6 +123,15 @@ export class ConnectionManager implements CmCore {
     }
   }
 
+  /** The identifiers, for `rdma resource show cm_id`. */
+  *shown(): IterableIterator<ShownCmId> {
+    for (const identifier of this.identifiers.values()) {
+      const { id, client, portSpace, port, peer, conversation } = identifier;
+      const qpNum = conversation instanceof Connection ? conversation.qpNum : undefined;
+      yield { id, client, portSpace, state: stateOf(identifier), port, peer, qpNum };
+    }
+  }
+
   raise(event: CmEvent): void {
     const identifier = this.identifiers.get(event.id);
     assert(identifier !== undefined, 'an event of an identifier that is gone');
@@ -140,6 +150,7 @@ export class ConnectionManager implements CmCore {
       client,
       portSpace,
       port: undefined,
+      peer: undefined,
       listener: undefined,
       conversation: undefined,
     };
@@ -185,6 +196,7 @@ export class ConnectionManager implements CmCore {
   #connect(identifier: Identifier, connect: CmConnect): undefined {
     this.#requireFree(identifier);
     initiate(this, identifier, connect);
+    identifier.peer = { gid: connect.destination, port: connect.port };
   }
 
   #accept({ conversation }: Identifier, accept: CmAccept): undefined {
@@ -231,6 +243,20 @@ export class ConnectionManager implements CmCore {
     if (listener !== undefined) throw new CmError('EINVAL', 'the identifier listens');
     if (conversation !== undefined) throw new CmError('EINVAL', 'the identifier is connected, or was');
   }
+}
+
+const ENDED: ReadonlySet<ConnectionState> = new Set([
+  ConnectionState.DREQ_SENT,
+  ConnectionState.DREQ_RCVD,
+  ConnectionState.TIMEWAIT,
+  ConnectionState.CLOSED,
+]);
+
+function stateOf({ port, listener, conversation }: Identifier): CmIdState {
+  if (listener !== undefined) return 'LISTEN';
+  if (conversation instanceof Connection) return ENDED.has(conversation.state) ? 'DISCONNECT' : 'CONNECT';
+  if (conversation !== undefined) return 'CONNECT';
+  return port === undefined ? 'IDLE' : 'ADDR_BOUND';
 }
 
 /** @throws CmError EINVAL for an identifier that has none */

@@ -161,6 +161,7 @@ export class Reception {
     const { identifier, listener } = admission;
     const connection = this.#answer(req, datagram, identifier, { backlog: listener, qpType });
     identifier.conversation = connection;
+    identifier.peer = { gid: datagram.source, port: header.sourcePort };
     connection.asked(req);
     this.manager.raise({
       type: CmEventType.CONNECT_REQUEST,
@@ -253,6 +254,7 @@ export class Reception {
     }
     const { identifier, listener } = admission;
     identifier.conversation = new ResolutionRequest(manager, request, datagram, listener, manager.answered);
+    identifier.peer = { gid: datagram.source, port: header.sourcePort };
     manager.answered.wait(request, datagram);
     manager.raise({
       type: CmEventType.CONNECT_REQUEST,

@@ -1,6 +1,6 @@
 /** The key under which `value` stands in a table of constants, or the number itself when it stands in none. */
-export function nameOf(constants: Readonly<Record<string, number>>, value: number): string {
-  for (const name of Object.keys(constants)) if (constants[name] === value) return name;
+export function nameOf(constants: object, value: number): string {
+  for (const [name, constant] of Object.entries(constants)) if (constant === value) return name;
   return String(value);
 }
 

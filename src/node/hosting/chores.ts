@@ -1,15 +1,15 @@
-import { type AdapterChores, type AdapterUsers, namedCounters } from '../../device/adapter/index.js';
+import { type AdapterChores, type AdapterUsers, namedCounters, showObjects } from '../../device/adapter/index.js';
 import type { ConnectionManager } from '../../device/cm/index.js';
 import type { Link } from '../../device/link/index.js';
 import type { Nic } from '../../device/nic/index.js';
-import type { PublishedQp, StatisticsFile } from '../statistics/index.js';
+import type { StatisticsFile } from '../statistics/index.js';
 
 /** How often the link is asked how it stands with its address. Asking takes some 50 µs. */
 const WATCH_US = 1_000_000;
 /** How often counters are published, while they change. Publishing takes some 50 µs. */
 const PUBLISH_US = 250_000;
-/** Queue pairs that are published with them: each takes 2 µs and 300 bytes, and a program may have thousands. */
-const MAX_PUBLISHED_QPS = 100;
+/** Objects of each kind that are published with them: a queue pair takes 2 µs and 300 bytes, and a program may have thousands. */
+const MAX_PUBLISHED = 100;
 
 /**
  * What an adapter does now and then beside its work: it looks whether its address is still there, and lets other
@@ -68,7 +68,8 @@ export class Chores implements AdapterChores {
   /** Counts that change with whatever happens. */
   get #activity(): number {
     const { sentPkts, rcvdPkts, completions, sendErr, linkDowned } = this.nic.counters;
-    return sentPkts + rcvdPkts + completions + sendErr + linkDowned + this.nic.control.qpChanges;
+    const { commands } = this.users;
+    return sentPkts + rcvdPkts + completions + sendErr + linkDowned + commands + this.nic.control.qpChanges;
   }
 
   get #unpublished(): boolean {
@@ -82,19 +83,8 @@ export class Chores implements AdapterChores {
     this.file?.write({
       portState: nic.port.state,
       counters: namedCounters(counters),
-      qpCount: nic.objects.qps.size,
-      qps: this.#someQps(),
+      ...showObjects(nic, cm, this.users, MAX_PUBLISHED),
     });
-  }
-
-  #someQps(): PublishedQp[] {
-    const shown: PublishedQp[] = [];
-    for (const qp of this.nic.objects.qps.values()) {
-      if (shown.length === MAX_PUBLISHED_QPS) break;
-      const pid = this.users.pidOf(qp.qpn);
-      shown.push(pid === undefined ? qp.show() : { ...qp.show(), pid });
-    }
-    return shown;
   }
 
   /** A port without its address is down, and its GID is none (protocol/services.md 3.11). With it, it is what it is wanted to be. */

@@ -13,16 +13,16 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { isOneOf, MigState, PortState, QpState, QpType } from '../../device/ibta/index.js';
-import type { ShownQp } from '../../device/nic/index.js';
+import type { ShownObjects, ShownOwnQp } from '../../device/adapter/index.js';
 import { isOff } from '../system/index.js';
 import { VerbsError } from '../../api/verbs/index.js';
 
 const CALL = 'read_statistics';
 
 /**
- * The counters and the queue pairs of all NICs that processes of this user have open, this one's among them: what Linux's
- * `rdma statistic` and `rdma resource show qp` show. A NIC writes them down some four times a second while packets pass, so
- * they may be so old. Simulated devices are not among them, nor those of processes that run with VERBENA_STATS=off.
+ * The counters and the objects of all NICs that processes of this user have open, this one's among them: what Linux's
+ * `rdma statistic` and `rdma resource show` show. A NIC writes them down at most four times a second while they change, so
+ * they may be a quarter of a second old. Simulated devices are not among them, nor those of processes that run with VERBENA_STATS=off.
  *
  * @throws VerbsError EACCES when the directory that holds them belongs to somebody else
  */
@@ -35,7 +35,7 @@ export function readStatistics(): readonly PublishedStatistics[] {
 }
 
 /** What the NIC of a process shows of itself to other processes of the same user. */
-export interface PublishedStatistics {
+export interface PublishedStatistics extends ShownObjects {
   /** The process. */
   readonly pid: number;
   /** The NIC's IP address. */
@@ -45,20 +45,15 @@ export interface PublishedStatistics {
   readonly portState: PortState;
   /** As `Context.counters`. */
   readonly counters: Readonly<Record<string, number>>;
-  /** How many queue pairs it has. */
+  /** How many queue pairs it has; of them, and of objects of other kinds, the first 100 are listed. */
   readonly qpCount: number;
-  /** The queue pairs that were made first, at most 100. */
-  readonly qps: readonly PublishedQp[];
 }
 
-/** What it shows of a queue pair: what Linux's `rdma resource show qp` tells. */
-export interface PublishedQp extends ShownQp {
-  /** The process that it is for, where that is not the NIC's: a program under `verbena run`. */
-  readonly pid?: number;
-}
+/** What it shows of a queue pair: what Linux's `rdma resource show qp` prints. */
+export type PublishedQp = ShownOwnQp;
 
 /** What changes while a NIC runs. */
-type Changing = Pick<PublishedStatistics, 'portState' | 'counters' | 'qpCount' | 'qps'>;
+type Changing = Pick<PublishedStatistics, 'portState' | 'counters'> & ShownObjects;
 
 /** Whom a file is of: a process number alone can be another's by now, or of another container. */
 interface Owner {
@@ -71,7 +66,7 @@ interface Owner {
 
 const SUFFIX = '.json';
 /** Far more than any NIC has to say; what is longer is not ours. */
-const MAX_FILE_BYTES = 65536;
+const MAX_FILE_BYTES = 1 << 18;
 
 let files = 0;
 let own: Owner | undefined;
@@ -156,8 +151,8 @@ export function readPublished(directory: string): PublishedStatistics[] {
       remove(path);
       return [];
     }
-    const { pid, address, device, portState, counters, qpCount, qps } = found;
-    return [{ pid, address, device, portState, counters, qpCount, qps }];
+    const { startedAt, namespace, ...published } = found;
+    return [{ ...published, qpCount: found.counts.qp }];
   });
 }
 
@@ -197,34 +192,66 @@ function readReport(path: string): (PublishedStatistics & Owner) | undefined {
 function isReport(report: unknown): report is PublishedStatistics & Owner {
   if (typeof report !== 'object' || report === null) return false;
   const fields: Record<string, unknown> = { ...report };
-  const { pid, address, device, portState, counters, qpCount, qps, startedAt, namespace } = fields;
+  const { pid, address, device, portState, counters, counts, startedAt, namespace } = fields;
   return (
     Number.isInteger(pid) &&
     typeof address === 'string' &&
     typeof device === 'string' &&
     isAmong(PortState, portState) &&
     isCounters(counters) &&
-    Number.isInteger(qpCount) &&
-    Array.isArray(qps) &&
-    qps.every(isQp) &&
+    isCounters(counts) &&
+    Object.entries(LISTS).every(([name, shape]) => isListOf(fields[name], shape)) &&
     (startedAt === undefined || typeof startedAt === 'string') &&
     (namespace === undefined || typeof namespace === 'string')
   );
 }
 
-function isQp(found: unknown): found is PublishedQp {
-  if (typeof found !== 'object' || found === null) return false;
-  const { type, state, pathMigState, counters, pid, ...numbers }: Record<string, unknown> = {
-    ...found,
+/** How the fields of a listed object are checked. */
+type Shape = Readonly<Record<string, (field: unknown) => boolean>>;
+
+const isText = (field: unknown): boolean => typeof field === 'string';
+const orAbsent =
+  (is: (field: unknown) => boolean) =>
+  (field: unknown): boolean =>
+    field === undefined || is(field);
+const OWNER: Shape = { ctx: Number.isInteger, pid: orAbsent(Number.isInteger) };
+const numbers = (...names: string[]): Shape => Object.fromEntries(names.map((name) => [name, Number.isInteger]));
+
+const LISTS: Readonly<Record<Exclude<keyof ShownObjects, 'counts'>, Shape>> = {
+  qps: {
+    ...numbers('qpn', 'destQpn', 'rqPsn', 'sqPsn', 'pd'),
+    type: (field) => isAmong(QpType, field),
+    state: (field) => isAmong(QpState, field),
+    pathMigState: (field) => isAmong(MigState, field),
+    counters: isCounters,
+  },
+  pds: numbers('pd', 'users'),
+  mrs: { ...numbers('handle', 'pd', 'lkey', 'rkey', 'lengthBytes'), iova: isText },
+  cqs: numbers('cqn', 'cqe', 'users'),
+  srqs: {
+    ...numbers('srqn', 'pd'),
+    isXrc: (field) => typeof field === 'boolean',
+    qpns: (field) => Array.isArray(field) && field.every(Number.isInteger),
+    cqn: orAbsent(Number.isInteger),
+  },
+  cmIds: {
+    ...numbers('id', 'portSpace'),
+    state: isText,
+    qpn: orAbsent(Number.isInteger),
+    source: orAbsent(isText),
+    destination: orAbsent(isText),
+  },
+  contexts: {},
+};
+
+function isListOf(found: unknown, shape: Shape): boolean {
+  const rules = Object.entries({ ...OWNER, ...shape });
+  const isObject = (each: unknown): boolean => {
+    if (typeof each !== 'object' || each === null) return false;
+    const fields: Record<string, unknown> = { ...each };
+    return rules.every(([name, holds]) => holds(fields[name]));
   };
-  return (
-    (pid === undefined || Number.isInteger(pid)) &&
-    isAmong(QpType, type) &&
-    isAmong(QpState, state) &&
-    isAmong(MigState, pathMigState) &&
-    isCounters(counters) &&
-    ['qpn', 'destQpn', 'rqPsn', 'sqPsn', 'pd'].every((name) => Number.isInteger(numbers[name]))
-  );
+  return Array.isArray(found) && found.every(isObject);
 }
 
 function isCounters(found: unknown): boolean {

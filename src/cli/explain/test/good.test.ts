@@ -169,8 +169,8 @@ describe('what is said of losses is what was done to packets', () => {
         const [{ verdict }] = storiesIn(...captures);
         const told = (words: RegExp): number => Number(words.exec(verdict.text)?.[1] ?? 0);
         assert.equal(verdict.cause, Cause.REPAIRED, verdict.text);
-        assert.equal(told(/(\d+) packets? sent to 10\.0\.0\.2 not seen whole there/), done[A], verdict.text);
-        assert.equal(told(/(\d+) answers? not seen whole at 10\.0\.0\.1/), done[B], verdict.text);
+        assert.equal(told(/(\d+) packets? to 10\.0\.0\.2 lost or damaged on the way/), done[A], verdict.text);
+        assert.equal(told(/(\d+) answers? to 10\.0\.0\.1 lost or damaged on the way/), done[B], verdict.text);
       }
     });
 });

@@ -42,9 +42,9 @@ export const ways: readonly Failure[] = [
     }),
     ...OK,
     oneSide: repeated(
-      /after 3 packets had been sent again: 3 unasked, before there was an answer; whether packets were lost or answers late takes/,
+      /after 3 packets had been sent again: 3 without a NAK, before there was an answer; whether packets were lost or answers late takes/,
     ),
-    bothSides: repaired(/; 3 answers not seen whole at 10\.0\.0\.1$/),
+    bothSides: repaired(/; 3 answers to 10\.0\.0\.1 lost or damaged on the way$/),
   },
   {
     name: 'a request is damaged once',
@@ -58,8 +58,10 @@ export const ways: readonly Failure[] = [
       testbed.a.post(write(testbed.a, testbed.b));
     }),
     ...OK,
-    oneSide: repeated(/after 1 packet had been sent again: 1 unasked, before there was an answer/),
-    bothSides: repaired(/1 packet sent to 10\.0\.0\.2 not seen whole there; 1 packet came damaged, with a wrong ICRC$/),
+    oneSide: repeated(/after 1 packet had been sent again: 1 without a NAK, before there was an answer/),
+    bothSides: repaired(
+      /1 packet to 10\.0\.0\.2 lost or damaged on the way; 1 packet came damaged, with a wrong ICRC$/,
+    ),
   },
   {
     name: 'an answer to a READ is lost in the middle',
@@ -71,7 +73,7 @@ export const ways: readonly Failure[] = [
     oneSide: repaired(
       /after 1 packet had been sent again: 1 because later requests or packets were answered, and it was not/,
     ),
-    bothSides: repaired(/; 1 answer not seen whole at 10\.0\.0\.1$/),
+    bothSides: repaired(/; 1 answer to 10\.0\.0\.1 lost or damaged on the way$/),
   },
   {
     name: 'the last answer to a READ never gets through',
@@ -165,7 +167,7 @@ export const ways: readonly Failure[] = [
       { timeout: 10 },
     ),
     ...OK,
-    oneSide: repeated(/unasked, before there was an answer/),
+    oneSide: repeated(/without a NAK, before there was an answer/),
     bothSides: repeated(/no fewer packets arrived than (the captures show sent|were sent), either way/),
   },
   {

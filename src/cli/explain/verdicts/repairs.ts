@@ -22,7 +22,7 @@ const WHYS: Readonly<Record<Why, string>> = {
   [Why.PASSED]: 'because later requests or packets were answered, and it was not',
   [Why.QUESTION]: 'to ask for the acknowledgement that had not been asked for at first',
   [Why.ANSWERED]: 'that had been answered',
-  [Why.NOTHING]: 'unasked, before there was an answer',
+  [Why.NOTHING]: 'without a NAK, before there was an answer',
 };
 
 /** Datagrams of one way: by what they are, those that were sent at one end, and those that arrived at the other. */
@@ -99,8 +99,9 @@ export function losses({ half, requests }: Study): Losses {
   const missing = there.missing + back.missing;
   const incomplete = lacking > 0;
   const words: string[] = [];
-  if (there.missing > 0) words.push(`${count(there.missing, 'packet')} sent to ${half.responder} not seen whole there`);
-  if (back.missing > 0) words.push(`${count(back.missing, 'answer')} not seen whole at ${half.requester}`);
+  const fate = incomplete ? 'not seen whole there' : 'lost or damaged on the way';
+  if (there.missing > 0) words.push(`${count(there.missing, 'packet')} to ${half.responder} ${fate}`);
+  if (back.missing > 0) words.push(`${count(back.missing, 'answer')} to ${half.requester} ${fate}`);
   if (doubled > 0) words.push(`the way doubled ${count(doubled, 'packet')}`);
   if (doubtful > 0)
     words.push(

@@ -95,6 +95,11 @@ export class Connection implements KnownConnection {
     return this.#state;
   }
 
+  /** Of our queue pair, once it is known. */
+  get qpNum(): number | undefined {
+    return this.#qp?.qpNum;
+  }
+
   get isAgreed(): boolean {
     return this.state === ConnectionState.REP_SENT || this.state === ConnectionState.MRA_REP_RCVD;
   }

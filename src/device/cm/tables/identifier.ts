@@ -1,4 +1,4 @@
-import { PortSpace } from '../../ibta/index.js';
+import { type Gid, PortSpace } from '../../ibta/index.js';
 import type { CmClient } from '../client.js';
 import type { Connection } from '../connections/connection.js';
 import type { Listener } from '../listener.js';
@@ -13,8 +13,25 @@ export interface Identifier {
   readonly portSpace: PortSpace;
   /** Of its own; that of a request belongs to the listener. */
   port: number | undefined;
+  /** Once it connects, or was made by a request. */
+  peer: { readonly gid: Gid; readonly port: number } | undefined;
   listener: Listener | undefined;
   conversation: Connection | Resolution | ResolutionRequest | undefined;
+}
+
+/** States of `rdma_cm_id` in Linux, as far as a device knows them. */
+export type CmIdState = 'IDLE' | 'ADDR_BOUND' | 'LISTEN' | 'CONNECT' | 'DISCONNECT';
+
+/** What Linux's `rdma resource show cm_id` prints of an identifier. */
+export interface ShownCmId {
+  readonly id: number;
+  readonly client: CmClient;
+  readonly portSpace: PortSpace;
+  readonly state: CmIdState;
+  readonly port: number | undefined;
+  readonly peer: { readonly gid: Gid; readonly port: number } | undefined;
+  /** Of the queue pair that it connects. */
+  readonly qpNum: number | undefined;
 }
 
 /** Whether identifiers of a port space connect datagram queue pairs. */

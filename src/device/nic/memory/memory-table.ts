@@ -71,6 +71,15 @@ export class MemoryTable {
     };
   }
 
+  /** The protection domains, each with how many objects refer to it. */
+  domains(): IterableIterator<[pd: number, users: number]> {
+    return this.#domains.entries();
+  }
+
+  regions(): IterableIterator<MemoryRegion> {
+    return this.#regions.values();
+  }
+
   allocPd(): number {
     return this.#domains.alloc();
   }

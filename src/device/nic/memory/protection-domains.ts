@@ -12,6 +12,11 @@ export class ProtectionDomains {
     return this.#users.size;
   }
 
+  /** Each with how many objects refer to it. */
+  entries(): IterableIterator<[pd: number, users: number]> {
+    return this.#users.entries();
+  }
+
   alloc(): number {
     if (this.#users.size >= this.limit) throw new CommandError('ENOMEM', `no more than ${this.limit} PDs`);
     const pd = this.#next++;

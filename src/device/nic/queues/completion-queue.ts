@@ -75,6 +75,11 @@ export class CompletionQueue {
     this.#knownConsumer = this.#words[Ring.CONSUMER];
   }
 
+  /** Entries that it has room for. */
+  get entries(): number {
+    return this.#mask + 1;
+  }
+
   /**
    * Writes one entry and raises the event that was asked for.
    *

@@ -101,6 +101,7 @@ describe('published statistics', () => {
         sqPsn: attr.sqPsn,
         pathMigState: attr.pathMigState,
         pd: qps?.[0].pd,
+        ctx: 1,
         counters: a.qp.counters(),
       },
     ]);
