@@ -13,7 +13,14 @@ export { createId, type CreateIdOptions } from './identifiers/create-id.js';
 export { type DeviceChoice, getDevices } from './addresses/devices.js';
 export { setOptionAsLinux } from './identifiers/cm-id.js';
 export { createEp, type CreateEpOptions } from './identifiers/endpoint.js';
-export { createEventChannel, type EventChannelOptions, pumpEvents, watchEvents } from './events/event-channel.js';
+export {
+  createEventChannel,
+  type EventChannelOptions,
+  pumpEvents,
+  type RelayedEvent,
+  relayEvent,
+  watchEvents,
+} from './events/event-channel.js';
 export { ConnectionRequest } from './connections/connection-request.js';
 export { listen, Listener } from './connections/listener.js';
 export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';

@@ -211,8 +211,8 @@ export interface CmId extends Messages, Disposable {
    * Takes requests that come for its port (`rdma_listen`): CONNECT_REQUEST. Bound to a wildcard, or to nothing, it listens on all
    * devices; the identifier of a request has the device that the request came by.
    *
-   * @param backlog requests that may wait for an answer; 0, the default, for the most, 1024. A request beyond that is dropped, and
-   *   gets in by a later repeat
+   * @param backlog requests that the program has not taken from the channel; 0, the default, for the most, 1024. A request beyond
+   *   that is dropped, and gets in by a later repeat
    * @throws VerbsError EADDRINUSE when another identifier has the port, REUSEADDR or not; EINVAL in a wrong state, or for a backlog that is not a number
    *   of requests; without an address, as {@link bindAddr}
    */

@@ -198,6 +198,7 @@ export function commandHandlers(target: CommandTarget): Handlers {
     cmShare: (share) => asCommand(() => cm.cmShare(share)),
     cmListen: (listen) => asCommand(() => cm.cmListen(listen)),
     cmConnect: (connect) => asCommand(() => cm.cmConnect(connect)),
+    cmTaken: (id) => asCommand(() => cm.cmTaken(id)),
     cmAccept: (accept) => asCommand(() => cm.cmAccept(accept)),
     cmReject: (reject) => asCommand(() => cm.cmReject(reject)),
     cmEstablish: (id) => asCommand(() => cm.cmEstablish(id)),

@@ -46,7 +46,7 @@ export interface CmShare {
 /** Takes requests that come for the port of an identifier. */
 export interface CmListen {
   readonly id: number;
-  /** Requests that may wait for an answer, or for the program to see that they were taken back; 0 for as many as there may be. */
+  /** Requests that the program may not have taken yet ({@link CmCommandTable.cmTaken}); 0 for as many as there may be. */
   readonly backlog: number;
 }
 
@@ -107,6 +107,8 @@ export interface CmCommandTable {
    * none a port.
    */
   cmConnect: [argument: CmConnect, value: undefined];
+  /** The program has taken the CONNECT_REQUEST of an identifier. EINVAL for an identifier of another kind. */
+  cmTaken: [argument: number, value: undefined];
   /** EINVAL when no request waits, for a queue pair of another type, for what no answer can say. */
   cmAccept: [argument: CmAccept, value: undefined];
   /** EINVAL when no request or answer waits, or for too much private data. */

@@ -73,6 +73,9 @@ export class ConnectionManager implements CmCore {
       cmShare: (share) => this.#share(find(share.id), share),
       cmListen: (listen) => this.#listen(find(listen.id), listen),
       cmConnect: (connect) => this.#connect(find(connect.id), connect),
+      cmTaken: (id) => {
+        requestOf(find(id)).taken();
+      },
       cmAccept: (accept) => this.#accept(find(accept.id), accept),
       cmReject: (reject) => this.#reject(find(reject.id), reject),
       cmEstablish: (id) => {
@@ -199,16 +202,14 @@ export class ConnectionManager implements CmCore {
     identifier.peer = { gid: connect.destination, port: connect.port };
   }
 
-  #accept({ conversation }: Identifier, accept: CmAccept): undefined {
-    if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
-      throw new CmError('EINVAL', 'the identifier has no request to accept');
+  #accept(identifier: Identifier, accept: CmAccept): undefined {
+    const conversation = requestOf(identifier);
     checkAccept(accept, conversation instanceof ResolutionRequest);
     conversation.accept(accept);
   }
 
-  #reject({ conversation }: Identifier, reject: CmReject): undefined {
-    if (!(conversation instanceof Connection || conversation instanceof ResolutionRequest))
-      throw new CmError('EINVAL', 'the identifier has no request to reject');
+  #reject(identifier: Identifier, reject: CmReject): undefined {
+    const conversation = requestOf(identifier);
     const isDatagrams = conversation instanceof ResolutionRequest;
     checkPrivateData(reject.privateData, isDatagrams ? PrivateDataBytes.RESOLVED : PrivateDataBytes.REJECT);
     conversation.reject(reject);
@@ -257,6 +258,12 @@ function stateOf({ port, listener, conversation }: Identifier): CmIdState {
   if (conversation instanceof Connection) return ENDED.has(conversation.state) ? 'DISCONNECT' : 'CONNECT';
   if (conversation !== undefined) return 'CONNECT';
   return port === undefined ? 'IDLE' : 'ADDR_BOUND';
+}
+
+/** @throws CmError EINVAL for an identifier that has none */
+function requestOf({ conversation }: Identifier): Connection | ResolutionRequest {
+  if (conversation instanceof Connection || conversation instanceof ResolutionRequest) return conversation;
+  throw new CmError('EINVAL', 'the identifier has no request');
 }
 
 /** @throws CmError EINVAL for an identifier that has none */

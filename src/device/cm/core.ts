@@ -21,11 +21,10 @@ export interface CmCore {
   reply(datagram: CmDatagram, message: CmMessage): void;
 }
 
-/** Where requests for a port wait until the program answers them. */
-export interface Backlog {
-  readonly listenId: number;
-  /** Takes a place. @returns false when all are taken */
-  enter(): boolean;
-  /** Gives the place back. */
-  leave(): void;
+/** The place of a request at a listener. Both methods may be called again. */
+export interface WaitingRequest {
+  /** The program has taken the request: it no longer counts for the backlog. */
+  taken(): void;
+  /** The program has answered or dropped the request: it no longer waits. */
+  answered(): void;
 }

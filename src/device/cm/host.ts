@@ -73,7 +73,7 @@ export interface CmLimits {
    * have left and peers have not ended, no request is taken.
    */
   readonly maxIds: number;
-  /** Requests that wait for an answer at one listener: Linux's `max_backlog`. */
+  /** Requests that the program has not taken, at one listener: Linux's `max_backlog`. */
   readonly maxBacklog: number;
   /** Requests that wait for an answer at all listeners. */
   readonly maxPending: number;

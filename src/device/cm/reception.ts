@@ -26,7 +26,7 @@ import type { CmRequest } from './command.js';
 import { onMessage } from './connections/connection-rules.js';
 import { Connection } from './connections/connection.js';
 import type { KnownConnection } from './conversation.js';
-import type { CmCore } from './core.js';
+import type { CmCore, WaitingRequest } from './core.js';
 import type { CmDatagram } from './host.js';
 import type { Listener } from './listener.js';
 import { answererOf } from './requests.js';
@@ -60,6 +60,7 @@ interface Facts {
 interface Admission {
   readonly identifier: Identifier;
   readonly listener: Listener;
+  readonly place: WaitingRequest;
 }
 
 /** What reception needs of the connection manager. */
@@ -158,8 +159,8 @@ export class Reception {
       this.#refuse(req, datagram, { reason: RejectReason.INVALID_SERVICE_ID });
       return true;
     }
-    const { identifier, listener } = admission;
-    const connection = this.#answer(req, datagram, identifier, { backlog: listener, qpType });
+    const { identifier, listener, place } = admission;
+    const connection = this.#answer(req, datagram, identifier, { place, qpType });
     identifier.conversation = connection;
     identifier.peer = { gid: datagram.source, port: header.sourcePort };
     connection.asked(req);
@@ -205,7 +206,7 @@ export class Reception {
     req: CmReq,
     datagram: CmDatagram,
     { id, client }: Identifier,
-    asked: { backlog: Listener; qpType: QpType },
+    asked: { place: WaitingRequest; qpType: QpType },
   ): Connection {
     const { host } = this.manager;
     const { flowLabel, trafficClass, localAckTimeout } = req.primaryPath;
@@ -252,8 +253,8 @@ export class Reception {
       manager.reply(datagram, sidrReply(request, SidrStatus.UNSUPPORTED));
       return;
     }
-    const { identifier, listener } = admission;
-    identifier.conversation = new ResolutionRequest(manager, request, datagram, listener, manager.answered);
+    const { identifier, listener, place } = admission;
+    identifier.conversation = new ResolutionRequest(manager, request, datagram, place, manager.answered);
     identifier.peer = { gid: datagram.source, port: header.sourcePort };
     manager.answered.wait(request, datagram);
     manager.raise({
@@ -278,10 +279,11 @@ export class Reception {
     const listening = listenId === undefined ? undefined : manager.identifiers.get(listenId);
     const listener = listening?.listener;
     if (service === undefined || listening === undefined || listener === undefined) return 'no listener';
-    if (manager.directory.size < manager.limits.maxIds && listener.enter()) {
+    const place = manager.directory.size < manager.limits.maxIds ? listener.enter() : undefined;
+    if (place !== undefined) {
       const identifier = manager.newIdentifier(listening.client, service.portSpace);
-      if (identifier !== undefined) return { identifier, listener };
-      listener.leave();
+      if (identifier !== undefined) return { identifier, listener, place };
+      place.answered();
     }
     manager.counters.rxOverflow += 1;
     return 'full';

@@ -1,9 +1,10 @@
 import {
-  type CmEvent,
   type CmId,
   createEventChannel,
   createId,
   type EventChannel,
+  type RelayedEvent,
+  relayEvent,
   type SocketAddress,
   watchEvents,
 } from '../../api/rdmacm/index.js';
@@ -36,7 +37,7 @@ interface Waiting {
   readonly request?: Identifier;
   /** Of events of a group. */
   readonly membership?: Membership;
-  readonly event: CmEvent;
+  readonly event: RelayedEvent;
 }
 
 /** An event as the program gets it, and how to put it back when the program could not take it. */
@@ -64,9 +65,7 @@ export class UcmaFile {
   /** Takes the news of the devices. To be called after each command, and now and then. @returns whether there were any */
   poll(): boolean {
     let found = false;
-    for (let event = this.#channel.tryGetCmEvent(); event !== undefined; event = this.#channel.tryGetCmEvent()) {
-      // The program acknowledges its copy by itself.
-      event.ack();
+    for (let event = relayEvent(this.#channel); event !== undefined; event = relayEvent(this.#channel)) {
       this.#take(event);
       found = true;
     }
@@ -85,6 +84,9 @@ export class UcmaFile {
     this.parts.retract();
     const reporters = membership === undefined ? [subject] : [subject, membership];
     for (const reporter of reporters) reporter.eventsReported += 1;
+    event.taken();
+    // The program acknowledges its copy by itself.
+    event.ack();
     return {
       answer: eventFor((membership ?? subject).uid ?? 0n, (membership ?? request ?? subject).number, event),
       undo: () => {
@@ -150,7 +152,7 @@ export class UcmaFile {
     this.#channel[Symbol.dispose]();
   }
 
-  #take(event: CmEvent): void {
+  #take(event: RelayedEvent): void {
     const { listenId } = event;
     if (event.event === CmEventType.CONNECT_REQUEST && listenId !== undefined) {
       const subject = identifierOf(listenId);

@@ -58,8 +58,8 @@ export interface ListenOptions {
   /** Whether `::` takes connections of IPv6 only. Default false. */
   readonly ipv6Only?: boolean | undefined;
   /**
-   * Requests that may wait for an answer; 0, the default, for the most, 1024. A request beyond that is dropped, and gets in by a
-   * later repeat: a client repeats it every 4.6 s.
+   * Requests that the program has not taken; 0, the default, for the most, 1024. A request beyond that is dropped, and gets in by
+   * a later repeat: a client repeats it every 4.6 s.
    */
   readonly backlog?: number | undefined;
   /** Ends the listener. */

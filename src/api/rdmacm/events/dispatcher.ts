@@ -54,12 +54,12 @@ export class Dispatcher {
   /** Ends the identifier of that number. A device that is gone has none any more. */
   end(number: number): void {
     this.#targets.delete(number);
-    if (this.#lost !== undefined) return;
-    try {
-      this.device.execute('rdma_destroy_id', 'cmDestroyId', number);
-    } catch (error) {
-      this.#lose(error);
-    }
+    this.#tell('rdma_destroy_id', 'cmDestroyId', number);
+  }
+
+  /** The program has taken the request that the identifier of that number stands for. */
+  taken(number: number): void {
+    this.#tell(CALL, 'cmTaken', number);
   }
 
   /** Gives out what has happened since. @returns whether that was anything */
@@ -94,6 +94,15 @@ export class Dispatcher {
   /** Pumps from the event loop whenever there may be events, which keeps the process alive, until what is returned ends. */
   listen(): Life {
     return this.#listening.share();
+  }
+
+  #tell(call: string, verb: 'cmDestroyId' | 'cmTaken', number: number): void {
+    if (this.#lost !== undefined) return;
+    try {
+      this.device.execute(call, verb, number);
+    } catch (error) {
+      this.#lose(error);
+    }
   }
 
   #listen(): Life {

@@ -89,6 +89,17 @@ export function watchEvents(channel: EventChannel, onEvent: () => void): void {
   queueOf(channel, GET).watch(onEvent);
 }
 
+/** An event for a program that takes it later. */
+export interface RelayedEvent extends CmEvent {
+  /** The program takes it. A request no longer counts for the backlog then. */
+  taken(): void;
+}
+
+/** The oldest event of a channel, to be passed on to a program; undefined when there is none now. */
+export function relayEvent(channel: EventChannel): RelayedEvent | undefined {
+  return queueOf(channel, GET).relay();
+}
+
 /** Adds what has happened on devices to the channels. @returns whether that was anything */
 export function pumpEvents(contexts: readonly Context[]): boolean {
   let found = false;

@@ -91,10 +91,15 @@ export class EventQueue {
 
   /** The oldest event, or undefined when there is none now. */
   tryTake(): Report | undefined {
-    if (this.#reports.length === 0) for (const dispatcher of [...this.#dispatchers.keys()]) dispatcher.pump();
-    const report = this.#reports.shift();
+    const report = this.relay();
     report?.taken();
     return report;
+  }
+
+  /** As {@link tryTake}, for a program elsewhere, which has not taken it by that. */
+  relay(): Report | undefined {
+    if (this.#reports.length === 0) for (const dispatcher of [...this.#dispatchers.keys()]) dispatcher.pump();
+    return this.#reports.shift();
   }
 
   /**

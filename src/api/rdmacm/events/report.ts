@@ -20,6 +20,8 @@ export interface ReportFields {
   readonly param?: CmEvent['param'];
   readonly multicastContext?: unknown;
   readonly error?: VerbsError;
+  /** Called when the program takes the event. */
+  readonly onTaken?: () => void;
 }
 
 const NOTHING = {};
@@ -34,6 +36,7 @@ export class Report implements CmEvent {
   readonly multicastContext: unknown;
   readonly error: VerbsError | undefined;
 
+  readonly #onTaken: (() => void) | undefined;
   #state: 'waiting' | 'taken' | 'acknowledged' = 'waiting';
 
   constructor(
@@ -49,12 +52,14 @@ export class Report implements CmEvent {
     this.param = fields.param ?? NOTHING;
     this.multicastContext = fields.multicastContext;
     this.error = fields.error;
+    this.#onTaken = fields.onTaken;
   }
 
   /** The program has got it. */
   taken(): void {
     this.#state = 'taken';
     this.#count(1);
+    this.#onTaken?.();
   }
 
   ack(): void {

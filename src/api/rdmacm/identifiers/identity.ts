@@ -317,7 +317,8 @@ export class Identity implements EventTarget, Reporter {
     child.peer = { host: ipFromGid(request.remoteGid), port: request.remotePort };
     child.#settle(dispatcher, event.id);
     const param = child.#param(event);
-    this.queue.push(new Report(this, { id: child.id, listenId: this.id, event: event.type, param }));
+    const onTaken = (): void => dispatcher.taken(event.id);
+    this.queue.push(new Report(this, { id: child.id, listenId: this.id, event: event.type, param, onTaken }));
   }
 
   /**

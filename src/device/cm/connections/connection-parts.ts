@@ -1,7 +1,7 @@
 import type { QpType } from '../../ibta/index.js';
 import type { CmClient } from '../client.js';
 import type { CmQp } from '../command.js';
-import type { Backlog, CmCore } from '../core.js';
+import type { CmCore, WaitingRequest } from '../core.js';
 import type { Agreement } from './qp-attributes.js';
 
 /** What a connection begins with, on either side. */
@@ -24,7 +24,7 @@ export interface ConnectionParts {
   };
   /** Of the passive side. */
   readonly asked?: {
-    readonly backlog: Backlog;
+    readonly place: WaitingRequest;
     /** What the request is for. */
     readonly qpType: QpType;
   };

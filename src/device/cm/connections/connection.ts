@@ -24,7 +24,7 @@ import type { CmClient } from '../client.js';
 import { CmError } from '../checks.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from '../command.js';
 import type { KnownConnection } from '../conversation.js';
-import type { Backlog, CmCore } from '../core.js';
+import type { CmCore, WaitingRequest } from '../core.js';
 import type { Refusal } from '../host.js';
 import { freshTransaction } from '../tables/directory.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
@@ -57,7 +57,6 @@ export class Connection implements KnownConnection {
   #state: ConnectionState;
   #agreement: Agreement;
   #qp: CmQp | undefined;
-  #backlog: Backlog | undefined;
   #transactionId: bigint;
   readonly #core: CmCore;
   readonly #client: CmClient;
@@ -66,6 +65,8 @@ export class Connection implements KnownConnection {
   readonly #maxRetries: number;
   /** The ACK timeout that the program wants, whatever the peer says. */
   readonly #ackTimeout: number | undefined;
+  /** Of a request that has come. */
+  readonly #place: WaitingRequest | undefined;
   /** The type of queue pair that the peer asks for. */
   readonly #wanted: QpType | undefined;
   readonly #retransmission: Retransmission;
@@ -82,7 +83,7 @@ export class Connection implements KnownConnection {
     this.#maxRetries = parts.maxRetries;
     this.#qp = parts.asking?.qp;
     this.#ackTimeout = parts.asking?.ackTimeout;
-    this.#backlog = parts.asked?.backlog;
+    this.#place = parts.asked?.place;
     this.#wanted = parts.asked?.qpType;
     this.peer = new Peer(this, core.directory, destinationOf(parts.agreement));
     this.#state = parts.asked === undefined ? ConnectionState.REQ_SENT : ConnectionState.REQ_RCVD;
@@ -127,6 +128,17 @@ export class Connection implements KnownConnection {
     });
   }
 
+  /**
+   * The program has taken the request, which makes room in the backlog. A peer that takes its request back makes none: it
+   * could fill the program's queue with requests of which none waits.
+   *
+   * @throws CmError EINVAL for a connection that this side asked for
+   */
+  taken(): void {
+    if (this.#place === undefined) throw new CmError('EINVAL', 'the connection was not asked for by the peer');
+    this.#place.taken();
+  }
+
   /** Notes who asks. */
   asked(req: CmReq): void {
     this.peer.meet(req.localCommId, req.localQpn, req.localCaGuid);
@@ -152,14 +164,14 @@ export class Connection implements KnownConnection {
     const problem = qp.managed ? this.#connect(qp, agreement) : undefined;
     if (problem !== undefined) {
       this.#client.host.modifyQp(qp.qpNum, { qpState: QpState.ERR }, Syndrome.NOT_CONNECTED);
-      this.#leaveBacklog();
+      this.#place?.answered();
       this.refuse();
       throw new CmError(problem.errno, problem.message);
     }
     this.#agreement = agreement;
     this.#qp = qp;
     this.#core.directory.addQp(this, qp.qpNum);
-    this.#leaveBacklog();
+    this.#place?.answered();
     this.#become(ConnectionState.REP_SENT);
     const rep = replyOf(this.#names(), accept, agreement, this.#core.host.nodeGuid);
     this.#retransmission.start(rep, agreement.to, timeoutUs(this.#responseTimeout), this.#maxRetries);
@@ -169,7 +181,7 @@ export class Connection implements KnownConnection {
   reject({ privateData, reason = RejectReason.CONSUMER_DEFINED }: CmReject): void {
     this.#require('rejected', ConnectionState.REQ_RCVD, ConnectionState.REP_RCVD);
     this.#sendRejection(reason, privateData);
-    this.#leaveBacklog();
+    this.#place?.answered();
     this.#end();
   }
 
@@ -208,7 +220,7 @@ export class Connection implements KnownConnection {
 
   abandon(): void {
     this.#id = undefined;
-    this.#leaveBacklog();
+    this.#place?.answered();
     this.#become(this.#state);
     onAbandon(this);
   }
@@ -460,15 +472,6 @@ export class Connection implements KnownConnection {
   #enterTimewait(): void {
     this.#become(ConnectionState.TIMEWAIT);
     this.#retransmission.wait(timeoutUs(Math.min(this.#agreement.ackTimeout, LONGEST_FAREWELL)));
-  }
-
-  /**
-   * The program has answered, or dropped the request. A peer that takes its request back does not free the place: it could
-   * fill the program's queue with requests of which none waits.
-   */
-  #leaveBacklog(): void {
-    this.#backlog?.leave();
-    this.#backlog = undefined;
   }
 
   #end(): void {

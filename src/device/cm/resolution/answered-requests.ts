@@ -5,7 +5,7 @@ type Answer = CmSidrRep | 'waiting';
 
 /**
  * Recent SIDR requests, so that a repeat gets the same answer, and the program hears
- * of each request once. The oldest answers are forgotten first; the backlog limits how many requests wait.
+ * of each request once. The oldest answers are forgotten first; `CmLimits.maxPending` limits how many requests wait.
  */
 export class AnsweredRequests {
   readonly #waiting = new Set<string>();

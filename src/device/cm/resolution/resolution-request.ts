@@ -3,7 +3,7 @@ import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../../wire/index.js
 import { CmError } from '../checks.js';
 import type { CmAccept, CmReject } from '../command.js';
 import type { Conversation } from '../conversation.js';
-import type { Backlog, CmCore } from '../core.js';
+import type { CmCore, WaitingRequest } from '../core.js';
 import type { CmDatagram } from '../host.js';
 import type { AnsweredRequests } from './answered-requests.js';
 
@@ -37,9 +37,14 @@ export class ResolutionRequest implements Conversation {
     private readonly core: CmCore,
     private readonly request: CmSidrReq,
     private readonly datagram: CmDatagram,
-    private readonly backlog: Backlog,
+    private readonly place: WaitingRequest,
     private readonly answered: AnsweredRequests,
   ) {}
+
+  /** The program has taken the request, which makes room in the backlog. */
+  taken(): void {
+    this.place.taken();
+  }
 
   /** @throws CmError EINVAL when it was answered before, or for a queue pair of another type than UD */
   accept({ qp, qkey = RDMA_UDP_QKEY, privateData }: CmAccept): void {
@@ -59,7 +64,7 @@ export class ResolutionRequest implements Conversation {
   #answer(reply: CmSidrRep): void {
     if (!this.#open) throw new CmError('EINVAL', 'the request was answered before');
     this.#open = false;
-    this.backlog.leave();
+    this.place.answered();
     this.answered.answer(this.request, this.datagram, reply);
     this.core.reply(this.datagram, reply);
   }

@@ -15,6 +15,7 @@ describe('a command for an identifier that is none', () => {
     ['cmBind', (b: CmDevice) => b.commands.cmBind({ id: 99, port: 0, reuseAddr: false })],
     ['cmListen', (b: CmDevice) => b.commands.cmListen({ id: 99, backlog: 0 })],
     ['cmConnect', (b: CmDevice) => b.connect(b, PORT, { id: 99 })],
+    ['cmTaken', (b: CmDevice) => b.commands.cmTaken(99)],
     ['cmAccept', (b: CmDevice) => b.accept(99)],
     ['cmReject', (b: CmDevice) => b.commands.cmReject({ id: 99, privateData: NOTHING })],
     ['cmEstablish', (b: CmDevice) => b.commands.cmEstablish(99)],
@@ -138,6 +139,14 @@ describe('a connection', () => {
     const { active } = ask(s);
     assert.throws(() => s.a.accept(active.id), EINVAL);
     assert.throws(() => s.b.accept(s.listenId), EINVAL);
+  });
+
+  test('has its request taken by the side that it came to, not by the side that asked, nor by a listener', () => {
+    const s = twoDevices();
+    const { active, childId } = ask(s);
+    s.b.commands.cmTaken(childId);
+    assert.throws(() => s.a.commands.cmTaken(active.id), EINVAL);
+    assert.throws(() => s.b.commands.cmTaken(s.listenId), EINVAL);
   });
 
   test('is not said to be there before the peer agreed, nor afterwards', () => {

@@ -135,6 +135,7 @@ class Program {
     const id = choices.of(this.#ids);
     const qp = b.qp({ qpType: choices.chance(80) ? QpType.RC : QpType.UD, managed: choices.chance(70) });
     const commands: readonly (() => unknown)[] = [
+      () => b.commands.cmTaken(id),
       () => b.accept(id, { qp }),
       () => b.accept(id, { qp }),
       () => b.commands.cmReject({ id, privateData: new Uint8Array(3) }),

@@ -41,6 +41,7 @@ describe('a backlog', () => {
   });
 
   for (const [what, answer] of [
+    ['taken', (b: CmDevice, id: number) => b.commands.cmTaken(id)],
     ['accepted', (b: CmDevice, id: number) => void b.accept(id)],
     ['rejected', (b: CmDevice, id: number) => b.commands.cmReject({ id, privateData: NOTHING })],
     ['dropped', (b: CmDevice, id: number) => b.destroy(id)],
@@ -63,22 +64,29 @@ describe('a backlog', () => {
 
   test('has no room for more than one again', () => {
     const { b, rawPeer, ids } = full(2);
+    b.commands.cmTaken(ids[0]);
+    b.commands.cmTaken(ids[0]);
     b.accept(ids[0]);
+    b.commands.cmTaken(ids[0]);
     b.destroy(ids[0]);
     for (const i of [2, 3]) askAs(rawPeer, b, i);
     assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 
-  test('has no room again when the asker takes its request back, until the program has noticed', () => {
-    const { b, rawPeer, ids } = full(2);
-    rawPeer.say(b, rej({ remoteCommId: 0 }, { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) }));
-    assert.equal(b.takeNames(), 'REJECTED');
-    askAs(rawPeer, b, 2);
-    assert.equal(b.takeNames(), '');
-    b.destroy(ids[0]);
-    askAs(rawPeer, b, 2);
-    assert.equal(b.takeNames(), 'CONNECT_REQUEST');
-  });
+  for (const [what, notice] of [
+    ['taken it', (b: CmDevice, id: number) => b.commands.cmTaken(id)],
+    ['dropped it', (b: CmDevice, id: number) => b.destroy(id)],
+  ] as const)
+    test(`has no room again when the asker takes its request back, until the program has ${what}`, () => {
+      const { b, rawPeer, ids } = full(2);
+      rawPeer.say(b, rej({ remoteCommId: 0 }, { reason: RejectReason.TIMEOUT, ...guidInfo(GHOST_GUID) }));
+      assert.equal(b.takeNames(), 'REJECTED');
+      askAs(rawPeer, b, 2);
+      assert.equal(b.takeNames(), '');
+      notice(b, ids[0]);
+      askAs(rawPeer, b, 2);
+      assert.equal(b.takeNames(), 'CONNECT_REQUEST');
+    });
 
   test('is as large as there may be when none is named', () => {
     const { b, rawPeer } = deviceAndRawPeer({ limits: { maxBacklog: 5 } });
@@ -97,6 +105,8 @@ describe('a backlog', () => {
     network.settle();
     assert.equal(rawPeer.heard(CmAttribute.SIDR_REP).status, SidrStatus.REJECT);
     rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId: 2 }));
+    b.commands.cmTaken(b.takeOnly(CONNECT_REQUEST).id);
+    rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId: 3 }));
     assert.equal(b.takeNames(), 'CONNECT_REQUEST');
   });
 });
@@ -108,6 +118,19 @@ describe('requests that wait', () => {
     for (let i = 0; i < 2; i += 1) askAs(rawPeer, b, i);
     for (const requestId of [1, 2]) rawPeer.say(b, sidrReq({ from: rawPeer, to: b }, { requestId }));
     assert.equal(b.take().length, 3);
+  });
+
+  test('are limited also when the program has taken them', () => {
+    const { b, rawPeer } = deviceAndRawPeer({ limits: { maxPending: 2 } });
+    for (let i = 0; i < 2; i += 1) askAs(rawPeer, b, i);
+    const [first, second] = b.take().map(({ id }) => id);
+    for (const id of [first, second]) b.commands.cmTaken(id);
+    askAs(rawPeer, b, 2);
+    assert.equal(b.takeNames(), '');
+    b.accept(first);
+    b.destroy(second);
+    for (const i of [2, 3, 4]) askAs(rawPeer, b, i);
+    assert.equal(b.take().length, 2);
   });
 
   test('of a listener that was destroyed give their places back one by one', () => {

@@ -35,18 +35,6 @@ const neverAnswered: Reason = ({ client, server }) =>
   client.plan.target === 'nowhere' ||
   server?.plan.answer === 'never' ||
   (client.space === 'UDP' && server !== undefined && server.plan.afterUs > IMPATIENT_US);
-/** Between two repeats of a request. */
-const REPEAT_US = 4e6;
-/** A full backlog drops requests. One of them that is never answered found it full at each repeat. */
-const foundNoRoom: Reason = ({ run, client: { plan } }) =>
-  run.actors.some(
-    (actor) =>
-      actor instanceof Server &&
-      actor.listener.backlog > 0 &&
-      actor.listener.host === plan.target &&
-      actor.listener.port === plan.port &&
-      actor.answeredUs - actor.askedUs > REPEAT_US,
-  );
 const isSlowToPart = ({ plan: { end } }: Actor): boolean => end.answer === 'ignore' || end.answerAfterUs > IMPATIENT_US;
 /** More than any way there and back in calm. */
 const CROSSING_US = 50_000;
@@ -56,7 +44,7 @@ const refused: Reason = ({ server }) =>
 
 /** Where nothing is lost, only the programs themselves can be why a conversation does not come to what was asked for. */
 const clientReasons: Reasons = {
-  'UNREACHABLE -110': (story) => neverAnswered(story) || foundNoRoom(story),
+  'UNREACHABLE -110': neverAnswered,
   'UNREACHABLE 1': nobodyListened,
   'UNREACHABLE 2': refused,
   [`REJECTED ${RejectReason.TIMEOUT}`]: (story) => confirms(story, 'never'),

@@ -136,6 +136,7 @@ function attempts(theirs: Estate, own: Estate): readonly (readonly [Verb, unknow
     ['cmConnect', { ...asking, id: theirs.id, qp: { ...cmQp, qpNum: own.qp, managed: true } }],
     ['cmConnect', { ...asking, id: own.id, qp: { ...cmQp, managed: true } }],
     ['cmAccept', { ...PARAMETERS, id: own.id, qp: { ...cmQp, managed: true } }],
+    ['cmTaken', theirs.id],
     ['cmReject', { id: theirs.id, privateData: new Uint8Array(0) }],
     ['cmEstablish', theirs.id],
     ['cmNotify', theirs.id],
