@@ -11,7 +11,7 @@ export { connect } from './connections/connect.js';
 export { Connection } from './connections/connection.js';
 export { createId, type CreateIdOptions } from './identifiers/create-id.js';
 export { type DeviceChoice, getDevices } from './addresses/devices.js';
-export { setOptionAsLinux } from './identifiers/cm-id.js';
+export { acceptAsLinux, connectAsLinux, setOptionAsLinux } from './identifiers/cm-id.js';
 export { createEp, type CreateEpOptions } from './identifiers/endpoint.js';
 export {
   createEventChannel,

@@ -154,6 +154,7 @@ export class ConnectionManager implements CmCore {
       portSpace,
       port: undefined,
       peer: undefined,
+      qkey: undefined,
       listener: undefined,
       conversation: undefined,
     };
@@ -215,11 +216,14 @@ export class ConnectionManager implements CmCore {
     conversation.reject(reject);
   }
 
-  #initQpAttr({ conversation }: Identifier, { qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
+  #initQpAttr(identifier: Identifier, { qpType, qpState }: CmInitQpAttr): Partial<QpAttr> {
+    const { conversation } = identifier;
     if (conversation instanceof Connection) return conversation.attributes(qpType, qpState);
     if (qpState !== QpState.INIT)
       throw new CmError('EINVAL', 'without a connection there are attributes for INIT only');
-    return initialAttributes(qpType);
+    const attributes = initialAttributes(qpType);
+    identifier.qkey ??= attributes.qkey;
+    return attributes;
   }
 
   #destroyId(identifier: Identifier): undefined {

@@ -196,12 +196,12 @@ describe('commands of rdma_cm', () => {
   for (const portSpace of [PortSpace.TCP, PortSpace.UDP])
     test(`count requests for the backlog until the program has fetched them, in port space ${portSpace}`, () => {
       using both = programs();
-      const { server, client, contexts, pass } = both;
+      const { server, client, contexts } = both;
       const listener = bound(server, '10.0.0.1', PORT, portSpace);
       server.tell(Command.LISTEN, numbers(listener.id, 1));
       for (let i = 0; i < 3; i += 1) asked(client, resolved(client, portSpace).id, makeQp(contexts[1]));
       // Each pass is one thing that happens, such as the arrival of a packet.
-      for (let i = 0; i < 20; i += 1) pass();
+      for (let i = 0; i < 20; i += 1) both.pass();
       assert.equal(server.announced, 1);
       const fetched = Array.from({ length: 3 }, () => server.expect(CmEventType.CONNECT_REQUEST).id);
       assert.equal(new Set(fetched).size, 3);

@@ -1,4 +1,11 @@
-import { CmOption, type ConnParam, setOptionAsLinux, type SocketAddress } from '../../api/rdmacm/index.js';
+import {
+  acceptAsLinux,
+  CmOption,
+  connectAsLinux,
+  type ConnParam,
+  setOptionAsLinux,
+  type SocketAddress,
+} from '../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../api/verbs/index.js';
 import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../device/ibta/index.js';
 import { struct, u32, type ValuesOf } from '../structs/struct.js';
@@ -108,7 +115,7 @@ function bind({ file, identifier, call, request }: Bind): void {
 /** As in the kernel, a failed accept rejects the peer, which would wait otherwise. */
 function acceptOrReject({ cmId }: Identifier, param: ConnParam): void {
   try {
-    cmId.accept(param);
+    acceptAsLinux(cmId, param);
   } catch (error) {
     try {
       cmId.reject();
@@ -152,7 +159,7 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
   6: doing('rdma_connect', Requests.CONNECT, ({ identifier, request, call }) => {
     const param = connParamOf(request.param);
     if (param === undefined) throw new VerbsError(call, invalid('there are no parameters'));
-    identifier.cmId.connect(param);
+    connectAsLinux(identifier.cmId, param);
     identifier.hasPeer = true;
   }),
   7: doing('rdma_listen', Requests.LISTEN, ({ identifier, request }) =>

@@ -7,7 +7,7 @@ import type { Identity } from '../identifiers/identity.js';
 import type { ConnParam } from '../identifiers/parameters.js';
 import type { QueuePairs } from '../identifiers/queue-pairs.js';
 import { IdState } from '../identifiers/states.js';
-import { completeParameters, privateDataProblem } from './connection-parameters.js';
+import { completeParameters, type Manner, privateDataProblem } from './connection-parameters.js';
 
 const { REJECT, RESOLVED } = PrivateDataBytes;
 const NOTHING = new Uint8Array(0);
@@ -24,15 +24,15 @@ function noQueuePair(call: string): VerbsError {
 }
 
 /** Implements `rdma_connect`. */
-export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
+export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam, manner: Manner = 'refuse'): void {
   const call = 'rdma_connect';
   const context = identity.requireContext('connect');
-  const parameters = completeParameters(call, context, identity.datagrams, param);
-  const { peer, options } = identity;
+  const { peer, options, datagrams } = identity;
+  const parameters = completeParameters({ call, context, datagrams, manner }, param);
   if (peer === undefined || peer.port === 0)
     throw new VerbsError(call, invalid('the peer has no port', 'Give one to resolveAddr'));
-  const qp = identity.datagrams ? undefined : queuePairOf(identity, pairs, param);
-  if (!identity.datagrams && qp === undefined) throw noQueuePair(call);
+  const qp = datagrams ? undefined : queuePairOf(identity, pairs, param);
+  if (!datagrams && qp === undefined) throw noQueuePair(call);
   identity.command(call, 'cmConnect', (id) => ({
     ...parameters,
     id,
@@ -61,10 +61,11 @@ export function listen(identity: Identity, backlog: number): void {
 }
 
 /** Implements `rdma_accept`. */
-export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam): void {
+export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam, manner: Manner = 'refuse'): void {
   const call = 'rdma_accept';
   const context = identity.requireContext('accept');
-  const parameters = completeParameters(call, context, identity.datagrams, param, identity.asked);
+  const { datagrams, asked } = identity;
+  const parameters = completeParameters({ call, context, datagrams, asked, manner }, param);
   const qp = queuePairOf(identity, pairs, param);
   if (qp === undefined) throw noQueuePair(call);
   const { ackTimeout } = identity.options;
@@ -72,7 +73,7 @@ export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam):
   identity.command(call, 'cmAccept', (id) => ({ ...parameters, id, qp, qkey, ackTimeout }));
   identity.leadsQp = qp.managed;
   // Nothing follows on this side when a question for a datagram queue pair was answered.
-  if (identity.datagrams) identity.settleEvent();
+  if (datagrams) identity.settleEvent();
   else identity.complete(call);
 }
 

@@ -51,15 +51,48 @@ export function privateDataProblem(data: unknown, max: number): Problem | undefi
   return invalid(`privateData has ${data.length} bytes`, `The message has room for ${max}`);
 }
 
+/** What becomes of parameters that would have no effect: they are refused, or ignored as in Linux. */
+export type Manner = 'refuse' | 'ignore';
+
+const MESSAGE_FIELDS = ['responderResources', 'initiatorDepth', 'flowControl', 'retryCount', 'rnrRetryCount'] as const;
+
+/**
+ * The parameters that each call neither tells the peer nor gives to the queue pair. `retryCount` of an accept, and what is said
+ * of a queue pair where the identifier has its own, are ignored as in `rdma_accept`: programs accept with the parameters of the
+ * event, or with those that they connect with.
+ */
+const withoutEffect = {
+  rdma_connect: {
+    connections: { fields: ['qkey'], why: 'a connection has no Q_Key' },
+    datagrams: {
+      fields: [...MESSAGE_FIELDS, 'srq', 'qpNum', 'qpType', 'qkey'],
+      why: 'a request for datagrams says nothing but private data',
+    },
+  },
+  rdma_accept: {
+    connections: { fields: ['qkey'], why: 'a connection has no Q_Key' },
+    datagrams: {
+      fields: [...MESSAGE_FIELDS, 'srq'],
+      why: 'the answer says the queue pair, its Q_Key and private data',
+    },
+  },
+} as const satisfies Record<string, Record<string, { fields: readonly (keyof ConnParam)[]; why: string }>>;
+
+/** Why a parameter would have no effect, or undefined when each one has. */
+function effectProblem(call: keyof typeof withoutEffect, datagrams: boolean, param: ConnParam): Problem | undefined {
+  const { fields, why } = withoutEffect[call][datagrams ? 'datagrams' : 'connections'];
+  const idle = fields.find((field) => param[field] !== undefined);
+  return idle === undefined ? undefined : invalid(`${idle} has no effect: ${why}`, 'Leave it out');
+}
+
 function qpTypeProblem(qpType: QpType | undefined): Problem | undefined {
   if (qpType === undefined || isOneOf(QpType, qpType)) return undefined;
   return invalid(`qpType is ${show(qpType)}`, 'It is one of QpType');
 }
 
-function paramProblem(param: ConnParam, maxData: number, most: Resources): Problem | undefined {
+function paramProblem(param: ConnParam, most: Resources): Problem | undefined {
   const { responderResources, initiatorDepth } = param;
   return (
-    privateDataProblem(param.privateData, maxData) ??
     (responderResources === RDMA_MAX_RESP_RES
       ? undefined
       : numberProblem('responderResources', responderResources, most.responderResources)) ??
@@ -75,6 +108,8 @@ function paramProblem(param: ConnParam, maxData: number, most: Resources): Probl
     numberProblem('qkey', param.qkey, U32)
   );
 }
+
+const ANY_RESOURCES: Resources = { responderResources: RDMA_MAX_RESP_RES, initiatorDepth: RDMA_MAX_INIT_DEPTH };
 
 interface Resources {
   readonly responderResources: number;
@@ -95,25 +130,34 @@ const maxPrivateData = {
   rdma_accept: { connections: PrivateDataBytes.ACCEPT, datagrams: PrivateDataBytes.RESOLVED },
 } as const;
 
+/** Of which call the parameters are, and what is known of its identifier. */
+interface Asking {
+  readonly call: keyof typeof maxPrivateData;
+  readonly context: Context;
+  readonly datagrams: boolean;
+  /** What the peer asked for, when it is accepted. */
+  readonly asked?: CmConnParam | undefined;
+  readonly manner: Manner;
+}
+
 /**
  * What `connect` and `accept` tell the peer, with all that the program left out.
  *
- * @param asked what the peer asked for, when it is accepted
- * @throws VerbsError EINVAL for a value out of range
+ * @throws VerbsError EINVAL for a value out of range, and where a parameter would have no effect
  */
 export function completeParameters(
-  call: keyof typeof maxPrivateData,
-  context: Context,
-  datagrams: boolean,
+  { call, context, datagrams, asked, manner }: Asking,
   param: ConnParam,
-  asked?: CmConnParam,
 ): CmParameters & { readonly retryCount: number } {
-  const most = mostOf(context);
-  const { connections, datagrams: ofDatagrams } = maxPrivateData[call];
+  const isLinux = manner === 'ignore';
+  // The kernel passes these on unseen: librdmacm has put in the device's.
+  const most = isLinux ? ANY_RESOURCES : mostOf(context);
   refuse(
     call,
     fieldsProblem('param', param, CONN_PARAM_FIELDS) ??
-      paramProblem(param, datagrams ? ofDatagrams : connections, most),
+      privateDataProblem(param.privateData, maxPrivateData[call][datagrams ? 'datagrams' : 'connections']) ??
+      paramProblem(param, most) ??
+      (isLinux ? undefined : effectProblem(call, datagrams, param)),
   );
   const choose = (given: number | undefined, wish: number | undefined, max: number): number =>
     given === undefined || given === RDMA_MAX_RESP_RES ? Math.min(wish ?? max, max) : given;

@@ -292,6 +292,16 @@ export function pairsOf(id: CmId): QueuePairs {
   return internalPairsOf(id);
 }
 
+/** `rdma_connect` as the kernel has it: parameters that have no effect are ignored. For `verbena run`. */
+export function connectAsLinux(id: CmId, param: ConnParam): void {
+  calls.connect(identityOf(id), pairsOf(id), param, 'ignore');
+}
+
+/** `rdma_accept` as the kernel has it. For `verbena run`. */
+export function acceptAsLinux(id: CmId, param: ConnParam): void {
+  calls.accept(identityOf(id), pairsOf(id), param, 'ignore');
+}
+
 /** `rdma_set_option` as Linux has it: an option that would have no effect any more is ignored. For `verbena run`. */
 export function setOptionAsLinux<O extends CmOption>(id: CmId, option: O, value: CmOptionValues[O]): void {
   setOption(identityOf(id), option, value, 'ignore');

@@ -22,18 +22,22 @@ export type IdQpInitAttr = Partial<Omit<QpInitAttr, 'qpType'>> & {
   readonly qpType?: QpType;
 };
 
-/** What `connect` and `accept` take (`struct rdma_conn_param`). */
+/**
+ * What `connect` and `accept` take (`struct rdma_conn_param`). Datagrams take `privateData` alone, and `accept` of theirs also
+ * `qpNum`, `qpType` and `qkey`: any other parameter is EINVAL there, and `qkey` is for connections.
+ */
 export interface ConnParam {
   /** For the peer: at most as many bytes as `PrivateDataBytes` says for the call. Default none. */
   readonly privateData?: Uint8Array;
   /**
    * READs and atomics of the peer that may be outstanding here, 0 to `DeviceAttr.maxQpRdAtom`. Default: the most the
-   * device has; in `accept` no more than the request asks for.
+   * device has; in `accept` no more than the request asks for. The side that connects has room for no more than it offers
+   * here, whatever the peer answers, unless it leads its queue pair itself.
    */
   readonly responderResources?: number;
   /**
    * READs and atomics that may be outstanding towards the peer, 0 to `DeviceAttr.maxQpInitRdAtom`. Default as for
-   * `responderResources`.
+   * `responderResources`. A queue pair of the identifier uses no more than the peer offers.
    */
   readonly initiatorDepth?: number;
   /** Default false. */
@@ -42,13 +46,13 @@ export interface ConnParam {
   readonly retryCount?: number;
   /** How often the peer repeats what found no receive request, 0 to 6; 7, the default, is for ever. */
   readonly rnrRetryCount?: number;
-  /** Of a queue pair that was made elsewhere: whether it has a shared receive queue. Default false. */
+  /** Of a queue pair that was made elsewhere: whether it has a shared receive queue. Ignored when the identifier has one. */
   readonly srq?: boolean;
   /** Number of a queue pair that was made elsewhere, 24 bits. Ignored when the identifier has one. */
   readonly qpNum?: number;
-  /** Type of a queue pair that was made elsewhere. Default: that of the identifier. */
+  /** Type of a queue pair that was made elsewhere. Default: that of the identifier. Ignored when the identifier has one. */
   readonly qpType?: QpType;
-  /** Q_Key of a datagram queue pair, 32 bits; default `RDMA_UDP_QKEY`. */
+  /** In `accept` of datagrams: Q_Key of the queue pair, 32 bits; default `RDMA_UDP_QKEY`. */
   readonly qkey?: number;
 }
 
@@ -59,6 +63,7 @@ export interface ConnParamReceived {
   readonly responderResources: number;
   readonly initiatorDepth: number;
   readonly flowControl: boolean;
+  /** Of a request; 0 in answers, which have none. */
   readonly retryCount: number;
   readonly rnrRetryCount: number;
   readonly srq: boolean;

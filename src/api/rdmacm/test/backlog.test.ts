@@ -96,10 +96,13 @@ describe('a backlog counts the requests that the program has not taken', () => {
     late.createQp();
     late.connect();
     pass(pair, 2 * REPEAT_MS);
-    assert.throws(() => next(pair.passive, CmEventType.CONNECT_REQUEST).id.accept(), (error: VerbsError) => {
-      assert.equal(error.errno, 'EINVAL');
-      return true;
-    });
+    assert.throws(
+      () => next(pair.passive, CmEventType.CONNECT_REQUEST).id.accept(),
+      (error: VerbsError) => {
+        assert.equal(error.errno, 'EINVAL');
+        return true;
+      },
+    );
     pass(pair, REPEAT_MS);
     assert.equal(next(pair.passive, CmEventType.REJECTED).status, 4);
     next(pair.passive, CmEventType.CONNECT_REQUEST);

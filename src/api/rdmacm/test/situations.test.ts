@@ -198,41 +198,6 @@ describe('a port in use', () => {
   });
 });
 
-describe('a listener with room for one request', () => {
-  it('has room again when that is accepted, rejected or destroyed', () => {
-    using pair = new Pair();
-    const listener = createId(pair.passive, PortSpace.TCP);
-    listener.bindAddr({ port: PORT });
-    listener.listen(1);
-    pair.connect();
-    pair.request().request.id.reject();
-    next(pair.active, CmEventType.REJECTED);
-    pair.request().request.id.destroy();
-    next(pair.active, CmEventType.REJECTED);
-  });
-
-  it('defers a client beyond that, which gets in once there is room', () => {
-    using pair = new Pair();
-    const listener = createId(pair.passive, PortSpace.TCP);
-    listener.bindAddr({ port: PORT });
-    listener.listen(1);
-    const { request } = pair.request();
-    const late = pair.resolve();
-    late.createQp();
-    late.connect();
-    pair.cluster.run(pair.cluster.nowUs + 10_000_000);
-    assert.equal(pair.active.tryGetCmEvent(), undefined);
-    request.id.createQp();
-    request.id.accept();
-    next(pair.active, CmEventType.ESTABLISHED);
-    next(pair.passive, CmEventType.ESTABLISHED);
-    const { id } = next(pair.passive, CmEventType.CONNECT_REQUEST);
-    id.createQp();
-    id.accept();
-    assert.equal(next(pair.active, CmEventType.ESTABLISHED).id, late);
-  });
-});
-
 describe('a program that closes its device under its identifiers', () => {
   it('is told so when it looks for events', () => {
     const pair = new Pair();

@@ -158,7 +158,7 @@ export class Connection implements KnownConnection {
       ...this.#agreement,
       responderResources: accept.responderResources,
       // More than the peer has room for would be refused by its queue pair (protocol/reliable.md 2.3).
-      initiatorDepth: Math.min(accept.initiatorDepth, this.#agreement.initiatorDepth),
+      initiatorDepth: this.#least(qp, accept.initiatorDepth, this.#agreement.initiatorDepth),
       ackTimeout: accept.ackTimeout ?? this.#agreement.ackTimeout,
     };
     const problem = qp.managed ? this.#connect(qp, agreement) : undefined;
@@ -245,8 +245,8 @@ export class Connection implements KnownConnection {
       ...own,
       remoteQpn,
       remotePsn: rep.startingPsn,
-      responderResources: Math.min(own.responderResources, rep.initiatorDepth),
-      initiatorDepth: Math.min(own.initiatorDepth, rep.responderResources),
+      responderResources: this.#least(qp, rep.initiatorDepth, own.responderResources),
+      initiatorDepth: this.#least(qp, rep.responderResources, own.initiatorDepth),
       ackTimeout: this.#ackTimeout ?? ackTimeout(rep.targetAckDelay, this.#packetLifetime),
       rnrRetryCount: rep.rnrRetryCount,
     };
@@ -255,7 +255,8 @@ export class Connection implements KnownConnection {
       responderResources: rep.initiatorDepth,
       initiatorDepth: rep.responderResources,
       flowControl: rep.endToEndFlowControl,
-      retryCount: own.retryCount,
+      // A REP says none.
+      retryCount: 0,
       rnrRetryCount: rep.rnrRetryCount,
       srq: rep.srq,
       qpNum: remoteQpn,
@@ -453,6 +454,14 @@ export class Connection implements KnownConnection {
       if (problem !== undefined) return problem;
     }
     return undefined;
+  }
+
+  /**
+   * What the two sides agree on. A program that moves its queue pair itself gets what was said last, as in Linux, also where that
+   * is more than was offered.
+   */
+  #least({ managed }: CmQp, said: number, offered: number): number {
+    return managed ? Math.min(said, offered) : said;
   }
 
   /** Ends what is under way on the queue pair; it may be gone already, or another connection's. */

@@ -52,7 +52,7 @@ export function initiate(core: Initiator, identifier: Identifier, connect: CmCon
 }
 
 function resolve(core: Initiator, { identifier, to, factsFor }: Beginning, connect: CmConnect): void {
-  const resolution = new Resolution(core, identifier.id, to, connect.destination);
+  const resolution = new Resolution(core, identifier, to, connect.destination);
   identifier.conversation = resolution;
   resolution.ask(resolutionOf(factsFor(resolution.commId), connect));
 }

@@ -1,4 +1,4 @@
-import { type AhAttr, CmEventType, Errno, type Gid, gidsEqual, RDMA_UDP_QKEY, SidrStatus } from '../../ibta/index.js';
+import { type AhAttr, CmEventType, Errno, type Gid, gidsEqual, SidrStatus } from '../../ibta/index.js';
 import type { CmSidrRep, CmSidrReq } from '../../wire/index.js';
 import { Retransmission } from '../connections/retransmission.js';
 import { MAX_CM_RETRIES, RESPONSE_TIMEOUT, timeoutUs } from '../connections/timeouts.js';
@@ -15,11 +15,11 @@ export class Resolution implements Conversation {
 
   constructor(
     private readonly core: CmCore,
-    id: number,
+    private readonly identifier: { readonly id: number; qkey: number | undefined },
     private readonly to: AhAttr,
     private readonly peer: Gid,
   ) {
-    this.#id = id;
+    this.#id = identifier.id;
     this.#retransmission = new Retransmission(core.host, core.counters, () => this.#end(-Errno.ETIMEDOUT, false));
     this.commId = core.directory.add(this);
   }
@@ -39,12 +39,15 @@ export class Resolution implements Conversation {
     const id = this.#id;
     this.abandon();
     if (id === undefined) return;
-    const { core } = this;
+    const { core, identifier } = this;
     if (status !== SidrStatus.SUCCESS) core.raise({ type: CmEventType.UNREACHABLE, id, status, privateData });
-    // A port space has one Q_Key; a queue pair with another cannot be reached (protocol/connections.md 4.6).
-    else if (qkey !== RDMA_UDP_QKEY)
+    // Datagrams to a queue pair of another Q_Key do not reach it, nor its own this one (protocol/connections.md 4.6).
+    else if (qkey === 0 || (identifier.qkey ?? qkey) !== qkey)
       core.raise({ type: CmEventType.ADDR_ERROR, id, status: -Errno.EINVAL, privateData: NOTHING });
-    else core.raise({ type: CmEventType.ESTABLISHED, id, status: 0, privateData, ud: { qpNum: qpn, qkey } });
+    else {
+      identifier.qkey = qkey;
+      core.raise({ type: CmEventType.ESTABLISHED, id, status: 0, privateData, ud: { qpNum: qpn, qkey } });
+    }
   }
 
   abandon(): void {

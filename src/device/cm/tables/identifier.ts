@@ -15,6 +15,8 @@ export interface Identifier {
   port: number | undefined;
   /** Once it connects, or was made by a request. */
   peer: { readonly gid: Gid; readonly port: number } | undefined;
+  /** Of its datagram queue pair; undefined before it is known. It does not change then. */
+  qkey: number | undefined;
   listener: Listener | undefined;
   conversation: Connection | Resolution | ResolutionRequest | undefined;
 }

@@ -129,12 +129,21 @@ describe('a question for a datagram queue pair', () => {
     assert.equal(s.a.takeOnly(UNREACHABLE).status, 2);
   });
 
-  test('that is answered with another Q_Key ends in ADDR_ERROR', () => {
+  test('that is answered with another Q_Key than that of its queue pair ends in ADDR_ERROR', () => {
+    const s = udScene();
+    const { id, request } = asked(s);
+    s.a.commands.cmInitQpAttr({ id, qpType: QpType.UD, qpState: QpState.INIT });
+    s.b.accept(request.id, { qp: s.b.qp(UD), qkey: 0x1111_1111 });
+    s.network.settle();
+    assert.equal(s.a.takeOnly(ADDR_ERROR).status, -22);
+  });
+
+  test('that is answered with any Q_Key gets it, where there is no queue pair yet', () => {
     const s = udScene();
     const { request } = asked(s);
     s.b.accept(request.id, { qp: s.b.qp(UD), qkey: 0x1111_1111 });
     s.network.settle();
-    assert.equal(s.a.takeOnly(ADDR_ERROR).status, -22);
+    assert.equal(s.a.takeOnly(ESTABLISHED).ud?.qkey, 0x1111_1111);
   });
 
   test('that is answered with Q_Key 0 ends in ADDR_ERROR', () => {

@@ -21,7 +21,7 @@ const MAX_RETRIES = 7;
 type Values = ValuesOf<typeof CONN_PARAM>;
 
 /** What a program says of a connection; undefined where it says that there is nothing to say. */
-export function connParamOf({ valid, privateDataLen, qkey, ...others }: Values): ConnParam | undefined {
+export function connParamOf({ valid, privateDataLen, qkey: _, ...others }: Values): ConnParam | undefined {
   if (valid === 0) return undefined;
   return {
     ...others,
@@ -30,8 +30,10 @@ export function connParamOf({ valid, privateDataLen, qkey, ...others }: Values):
     rnrRetryCount: Math.min(others.rnrRetryCount, MAX_RETRIES),
     privateData: others.privateData.subarray(0, privateDataLen),
     srq: others.srq !== 0,
-    flowControl: others.flowControl !== 0,
-    ...(qkey === 0 ? {} : { qkey }),
+    // One bit in the messages.
+    flowControl: (others.flowControl & 1) !== 0,
+    // The Q_Key counts only for addresses of InfiniBand (`ucma_copy_conn_param`).
+    qpNum: others.qpNum & 0xffffff,
   };
 }
 

@@ -3,7 +3,7 @@ import { check } from '../../../../../test/sim/failure.js';
 import type { Actor } from './actor.js';
 import { Client } from './client.js';
 import type { CmRun } from './run.js';
-import { Server } from './server.js';
+import type { Server } from './server.js';
 
 /** What a client has to do with: the one server that its request came to, if it came to any. */
 interface Story {

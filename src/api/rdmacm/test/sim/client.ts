@@ -85,11 +85,12 @@ export class Client extends Actor {
     const { plan, id } = this;
     const { privateData, responderResources, initiatorDepth } = plan;
     const qp = this.makeQp();
+    const resources = this.space === 'UDP' ? {} : { responderResources, initiatorDepth };
     this.qpn = qp.qpNum;
     this.srcPort = id.getSrcPort();
     this.world.registry.addClient(this);
-    const own = plan.external ? { qpNum: qp.qpNum, qpType: qp.qpType } : {};
-    this.call('connect', () => id.connect({ privateData, responderResources, initiatorDepth, ...own }));
+    const own = plan.external && this.space !== 'UDP' ? { qpNum: qp.qpNum, qpType: qp.qpType } : {};
+    this.call('connect', () => id.connect({ privateData, ...resources, ...own }));
   }
 
   /** Goes on with a queue pair of its own, after the server's answer. */
@@ -122,10 +123,10 @@ export class Client extends Actor {
       conn === undefined ? RESOLVED : ACCEPT,
     );
     if (conn === undefined) return;
-    const { responderResources, initiatorDepth } = server.plan;
+    const { responderResources, initiatorDepth, external } = server.plan;
     check(
       conn.initiatorDepth === responderResources &&
-        conn.responderResources === Math.min(initiatorDepth, this.plan.responderResources),
+        conn.responderResources === Math.min(initiatorDepth, external ? Infinity : this.plan.responderResources),
       () => `${this.toString()} was told of ${conn.responderResources} and ${conn.initiatorDepth} READs`,
     );
   }

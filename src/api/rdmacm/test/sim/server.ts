@@ -83,12 +83,13 @@ export class Server extends Actor {
   #accept(): void {
     const { id, plan } = this;
     const { privateData, responderResources, initiatorDepth } = plan;
+    const resources = this.space === 'UDP' ? {} : { responderResources, initiatorDepth };
     const qp = this.makeQp();
     this.qpn = qp.qpNum;
     if (plan.external && this.state === 'asked') this.moveQp();
     this.world.registry.addServer(this);
     const own = plan.external ? { qpNum: qp.qpNum, qpType: qp.qpType } : {};
-    const accepted = this.call('accept', () => id.accept({ privateData, responderResources, initiatorDepth, ...own }));
+    const accepted = this.call('accept', () => id.accept({ privateData, ...resources, ...own }));
     if (!accepted) {
       this.endQp();
       return;
