@@ -60,7 +60,7 @@ describe('a section of docs/protocol that a comment cites', () => {
 
   it('is implemented in files that exist', () => {
     const named = [...PAGES.values()].flatMap((page) =>
-      [...page.matchAll(/^Code: (.*?)\. Source/gms)].flatMap(([, list]) =>
+      [...page.matchAll(/^Code: (.*?)\.\s+Source/gms)].flatMap(([, list]) =>
         [...list.matchAll(/`([\w/.*-]+)`/g)].map(([, path]) => path),
       ),
     );
