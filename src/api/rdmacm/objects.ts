@@ -80,7 +80,7 @@ export interface EventChannel extends Disposable, AsyncIterable<CmEvent> {
   /**
    * Ends the channel (`rdma_destroy_event_channel`).
    *
-   * @throws VerbsError EBUSY while identifiers report here; EINVAL when it was ended before
+   * @throws VerbsError EBUSY while identifiers report here, naming them; EINVAL when it was ended before
    */
   destroy(): void;
 

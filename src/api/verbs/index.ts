@@ -14,7 +14,7 @@ export {
 export { DeviceMemoryBase } from './device-memory-base.js';
 export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
-export { Resource } from './resource.js';
+export { namesOfHolders, Resource } from './resource.js';
 export type { WorkCompletion } from './work-completion.js';
 export type { AhAttrInit } from './objects/address-handle.js';
 export type { CqModeration, CqModifyAttr } from './objects/completion.js';

@@ -98,9 +98,14 @@ export abstract class Resource implements Disposable {
   }
 
   #holders(): string {
-    const labels = [...this.#users].slice(0, NAMED_HOLDERS).map((user) => user.label);
-    const others = this.#users.size - labels.length;
-    if (others > 0) labels.push(`${others} more`);
-    return labels.length === 1 ? labels[0] : `${labels.slice(0, -1).join(', ')} and ${labels[labels.length - 1]}`;
+    return namesOfHolders([...this.#users].map((user) => user.label));
   }
+}
+
+/** Names what holds an object, for an EBUSY sentence: the first few, and how many more there are. */
+export function namesOfHolders(holders: readonly string[]): string {
+  const labels = holders.slice(0, NAMED_HOLDERS);
+  const others = holders.length - labels.length;
+  if (others > 0) labels.push(`${others} more`);
+  return labels.length === 1 ? labels[0] : `${labels.slice(0, -1).join(', ')} and ${labels[labels.length - 1]}`;
 }

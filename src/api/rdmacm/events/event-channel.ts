@@ -1,4 +1,4 @@
-import { type Context, fieldsProblem, invalid, refuse, VerbsError } from '../../verbs/index.js';
+import { type Context, fieldsProblem, invalid, namesOfHolders, refuse, VerbsError } from '../../verbs/index.js';
 import { checkedDevices, choiceFields, type DeviceChoice } from '../addresses/devices.js';
 import { dispatcherOf } from './dispatcher.js';
 import { EventQueue } from './event-queue.js';
@@ -61,8 +61,8 @@ class OwnEventChannel implements EventChannel {
   destroy(): void {
     this.#assertAlive(DESTROY);
     const { reporters } = this.#queue;
-    if (reporters > 0) {
-      const message = `${reporters} ${reporters === 1 ? 'identifier reports' : 'identifiers report'} here`;
+    if (reporters.length > 0) {
+      const message = `the channel is in use by ${namesOfHolders(reporters)}`;
       throw new VerbsError(DESTROY, { errno: 'EBUSY', message, advice: 'Destroy them, or migrate them, first' });
     }
     this.#queue.close();

@@ -35,9 +35,9 @@ export class EventQueue {
     this.#onReport = onReport;
   }
 
-  /** Identifiers that report here. */
-  get reporters(): number {
-    return this.#reporters.size;
+  /** Names of the identifiers that report here. */
+  get reporters(): readonly string[] {
+    return [...this.#reporters].map(({ label }) => label);
   }
 
   get closed(): boolean {

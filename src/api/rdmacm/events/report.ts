@@ -7,6 +7,8 @@ import type { CmEvent, CmId } from '../objects.js';
 export interface Reporter {
   /** Of its devices: one, or where it listens on all devices as many as there are. */
   readonly dispatchers: readonly Dispatcher[];
+  /** How an error names it: `the identifier that listens at 10.0.0.1:7174`. */
+  readonly label: string;
   /** Events of it that were taken and not acknowledged. */
   unacknowledged: number;
 }

@@ -2,6 +2,7 @@ import {
   CmEventType,
   gidFromIp,
   ipFromGid,
+  nameOf,
   type PortSpace,
   type QpType,
   RejectReason,
@@ -137,6 +138,14 @@ export class Identity implements EventTarget, Reporter {
 
   get context(): Context | undefined {
     return this.#dispatcher?.context;
+  }
+
+  get label(): string {
+    const { state, local, peer } = this;
+    const at = ({ host, port }: FullAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const own = local === undefined ? '' : ` at ${at(local)}`;
+    if (state === IdState.LISTEN) return `the identifier that listens${own}`;
+    return `the identifier in state ${nameOf(IdState, state)}${own}${peer === undefined ? '' : ` to ${at(peer)}`}`;
   }
 
   /** Whether it has a port of one device. */

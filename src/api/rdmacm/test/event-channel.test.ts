@@ -57,6 +57,21 @@ describe('an event channel', () => {
     assertErrno('EINVAL', () => channel.destroy());
   });
 
+  it('names the identifiers that report there when it cannot be destroyed, and how many more there are', () => {
+    using pair = new Pair();
+    pair.listen();
+    assert.match(
+      assertErrno('EBUSY', () => pair.passive.destroy()).message,
+      /the channel is in use by the identifier that listens at 0\.0\.0\.0:7174 \(EBUSY\)/,
+    );
+    pair.resolve();
+    for (let i = 0; i < 3; i += 1) createId(pair.active, PortSpace.TCP);
+    assert.match(
+      assertErrno('EBUSY', () => pair.active.destroy()).message,
+      /state ROUTE_RESOLVED at 10\.0\.0\.1:\d+ to 10\.0\.0\.2:7174, the identifier in state IDLE, .* and 1 more/,
+    );
+  });
+
   it('takes no identifiers after its end', () => {
     using pair = new Pair();
     const channel = createEventChannel({ contexts: [pair.a] });

@@ -185,11 +185,22 @@ describe('a FLUSH of rxe', () => {
       assert.equal(puppet.host1.nic.counters.rxBadDuplicate, 1);
     });
 
-  it('is refused when its repeat names address 0, and the packet before was lost', () => {
+  it('of a range is refused when its repeat names address 0, and the packet before was lost', () => {
     const { puppet, mr, answers } = listen();
     puppet.say(flushOf(mr, { reth: { va: 0n, rkey: mr.rkey, length: 8 } }));
     assert.deepEqual(answers(), [['RC_ACKNOWLEDGE', 0x2000, 0x62]]);
   });
+
+  for (const length of [0, 8, SIZE, 2 ** 31])
+    it(`of a region with ${length} bytes is executed when its repeat names address 0, and the packet before was lost`, () => {
+      const { puppet, mr, answers } = listen();
+      const feth = { placement: PlacementType.FLUSH_GLOBAL, selectivity: SelectivityLevel.FLUSH_MR };
+      puppet.say(flushOf(mr, { feth, reth: { va: 0n, rkey: mr.rkey, length } }));
+      assert.deepEqual(answers(), [answer(0x2000)]);
+      // The key alone counts.
+      puppet.say(flushOf(mr, { feth, psn: 0x2001, reth: { va: 0n, rkey: mr.rkey ^ 0x100, length } }));
+      assert.deepEqual(answers(), [['RC_ACKNOWLEDGE', 0x2001, 0x62]]);
+    });
 
   it('is repeated after its region has gone in vain', () => {
     const { puppet, mr, answers } = listen();
