@@ -1,7 +1,6 @@
 /** The page that `node scripts/page.mjs conformance` prints: the preface, then every foreign case and its tests here. */
 import { readFileSync } from 'node:fs';
-import type { ForeignSource } from './foreign/index.js';
-import { loadMappings, type MappedCase, mappedCases, type MappingEntry, testsNamedBy } from './mapping/index.js';
+import { type ForeignCase, foreignCases, type ForeignSource } from './foreign.js';
 
 const ROOT = new URL('../../..', import.meta.url);
 
@@ -32,28 +31,24 @@ function listTests(tests: readonly string[]): string {
   return [...byTitle].map(([title, names]) => `**${title}:** ${listNames(names)}`).join('. ');
 }
 
-function answer(entry: MappingEntry | undefined): string {
-  if (entry === undefined) return '(nothing yet)';
-  const said = 'reason' in entry ? `No test: ${entry.reason}` : listTests(testsNamedBy(entry));
-  return entry.note === undefined ? said : `${said}<br>*${entry.note}*`;
+function answer({ tests, reason, note }: ForeignCase): string {
+  const said = reason === undefined ? listTests(tests) : `No test: ${reason}`;
+  return note === undefined ? said : `${said}<br>*${note}*`;
 }
 
-function table(cases: readonly MappedCase[]): string {
-  const rows = cases.map(
-    ({ foreign, entry }) => `| \`${foreign.name}\` | ${cell(foreign.checks)} | ${cell(answer(entry))} |`,
-  );
+function table(cases: readonly ForeignCase[]): string {
+  const rows = cases.map((one) => `| \`${one.name}\` | ${cell(one.checks)} | ${cell(answer(one))} |`);
   return ['| their case | what it checks | ours |', '|---|---|---|', ...rows].join('\n');
 }
 
-const countTested = (cases: readonly MappedCase[]): number =>
-  cases.filter(({ entry }) => testsNamedBy(entry).length > 0).length;
+const countTested = (cases: readonly ForeignCase[]): number => cases.filter(({ tests }) => tests.length > 0).length;
 
-const countNoted = (cases: readonly MappedCase[]): number =>
-  cases.filter(({ entry }) => testsNamedBy(entry).length > 0 && entry?.note !== undefined).length;
+const countNoted = (cases: readonly ForeignCase[]): number =>
+  cases.filter(({ tests, note }) => tests.length > 0 && note !== undefined).length;
 
-function section(source: ForeignSource, cases: readonly MappedCase[]): string {
-  const byFile = new Map<string, MappedCase[]>();
-  for (const mapped of cases) byFile.set(mapped.foreign.file, [...(byFile.get(mapped.foreign.file) ?? []), mapped]);
+function section(source: ForeignSource, cases: readonly ForeignCase[]): string {
+  const byFile = new Map<string, ForeignCase[]>();
+  for (const one of cases) byFile.set(one.file, [...(byFile.get(one.file) ?? []), one]);
   const files = [...byFile].sort(([a], [b]) => (a < b ? -1 : 1));
   const intro =
     `## ${source}\n\n${SUITES[source]}: ${cases.length} cases, ${countTested(cases)} of them with tests here, ` +
@@ -62,12 +57,13 @@ function section(source: ForeignSource, cases: readonly MappedCase[]): string {
 }
 
 /** The whole document. */
-export async function conformanceDocument(): Promise<string> {
-  const cases = mappedCases(await loadMappings());
+export function conformanceDocument(): string {
   const sources = Object.keys(SUITES) as ForeignSource[]; // the keys of a record of all sources
   const sections = sources.map((source) => {
-    const theirs = cases.filter(({ foreign }) => foreign.source === source);
-    return section(source, theirs);
+    return section(
+      source,
+      foreignCases.filter((one) => one.source === source),
+    );
   });
   return `${[readFileSync(PREFACE, 'utf8').trim(), ...sections].join('\n\n')}\n`;
 }
