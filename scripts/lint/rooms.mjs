@@ -151,7 +151,7 @@ export const ROOMS = [
     ],
     packages: 'all',
   },
-  { name: 'cli', files: /^src\/cli\/main\.ts$/, below: ['entry', 'run'], packages: 'all' },
+  { name: 'cli', files: /^src\/cli\/commands\.ts$/, below: ['entry', 'run'], packages: 'all' },
   {
     name: 'cli',
     files: /^src\/cli\/(dump|explain)\//,

@@ -19,7 +19,7 @@ const ALLOWED = [
   ['src/cli/ucx/perftest/uct/link.ts', '../../../../protocols/ucp/bare/index.js'],
   ['src/protocols/messages/connect.ts', '../core/index.js'],
   ['src/protocols/core/progress/engine.ts', '../../../api/verbs/index.js'],
-  ['src/cli/main.ts', 'commander'],
+  ['src/cli/commands.ts', 'commander'],
   ['labs/lab-a.ts', 'verbena'],
   ['examples/rpc.ts', 'verbena/sim'],
   ['src/device/nic/test/responder.test.ts', '../../../api/verbs/objects/queue-pair.js'],

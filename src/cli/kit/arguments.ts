@@ -67,7 +67,10 @@ function longNames(command: Command): ReadonlyMap<string, Named> {
 function longOption(given: string, names: ReadonlyMap<string, Named>): string {
   const exact = names.get(given);
   if (exact !== undefined) return exact.option;
-  const begun = [...names].flatMap(([name, named]) => (name.startsWith(given) ? [named] : []));
+  const begin = [...names].filter(([name]) => name.startsWith(given));
+  // Another name counts where no option of its own name begins so.
+  const own = begin.filter(([name]) => !OTHER_NAMES.has(name));
+  const begun = (own.length > 0 ? own : begin).map(([, named]) => named);
   const all = new Set(begun.map(({ option }) => option));
   if (all.size === 0) return given;
   const first = new Set(begun.filter(({ yields }) => !yields).map(({ option }) => option));

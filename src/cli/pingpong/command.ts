@@ -11,7 +11,7 @@ import { openFor } from './local-address.js';
 import { RC_ODP, refuseUnsupported, SRQ_ODP } from './loop/memory.js';
 import { Endpoint } from './loop/endpoint.js';
 import { Report } from './loop/report.js';
-import { MAX_QP, type PingPongTool } from './tools.js';
+import { MAX_QP, PING_PONGS, type PingPongTool } from './tools.js';
 
 /** Refuses what cannot be, in the words of the C tools. */
 function refuseNonsense({ rxDepth, numQp = 1, ...flags }: PingPongFlags): void {
@@ -94,7 +94,8 @@ async function pingPong(tool: PingPongTool, host: string | undefined, flags: Pin
 }
 
 /** The subcommand of one of the tools. */
-export function pingPongCommand(tool: PingPongTool): Command {
+export function pingPongCommand(name: keyof typeof PING_PONGS): Command {
+  const tool = PING_PONGS[name];
   const command = new Command(tool.name).description(
     `Bounce messages between two hosts over ${tool.over}; speaks with the C tool of the same name.\n` +
       'Without a host: start a server and wait for a connection. With one: connect to the server there.',

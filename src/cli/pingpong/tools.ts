@@ -39,45 +39,45 @@ const one = { shared: false, fill: FILL, mark: ',' };
 const unreadable = (index: number): string => `can't read sgid of index ${index}`;
 const absent = (index: number): string => `Could not get local gid for gid index ${index}`;
 
-export const RC_PINGPONG: PingPongTool = {
-  ...one,
-  name: 'ibv_rc_pingpong',
-  over: 'a reliable connection',
-  service: RC,
-  flags: [...COMMON, 'mtu', 'odp', 'iodp', 'prefetch', 'ts', 'dm', 'newSend', 'unprotected'],
-  sizeBytes: 4096,
-  noGid: unreadable,
-};
-
-export const UC_PINGPONG: PingPongTool = {
-  ...one,
-  name: 'ibv_uc_pingpong',
-  over: 'an unreliable connection',
-  service: UC,
-  flags: [...COMMON, 'mtu'],
-  sizeBytes: 4096,
-  noGid: unreadable,
-};
-
-export const UD_PINGPONG: PingPongTool = {
-  ...one,
-  name: 'ibv_ud_pingpong',
-  over: 'unreliable datagrams',
-  service: UD,
-  flags: COMMON,
-  sizeBytes: 1024,
-  mark: ':',
-  noGid: absent,
-};
-
-export const SRQ_PINGPONG: PingPongTool = {
-  name: 'ibv_srq_pingpong',
-  over: 'reliable connections that share a receive queue',
-  service: RC,
-  flags: [...COMMON, 'mtu', 'numQp', 'odp'],
-  sizeBytes: 4096,
-  fill: 0,
-  shared: true,
-  mark: ',',
-  noGid: absent,
-};
+/** The tools by their names. */
+export const PING_PONGS = {
+  ibv_rc_pingpong: {
+    ...one,
+    name: 'ibv_rc_pingpong',
+    over: 'a reliable connection',
+    service: RC,
+    flags: [...COMMON, 'mtu', 'odp', 'iodp', 'prefetch', 'ts', 'dm', 'newSend', 'unprotected'],
+    sizeBytes: 4096,
+    noGid: unreadable,
+  },
+  ibv_uc_pingpong: {
+    ...one,
+    name: 'ibv_uc_pingpong',
+    over: 'an unreliable connection',
+    service: UC,
+    flags: [...COMMON, 'mtu'],
+    sizeBytes: 4096,
+    noGid: unreadable,
+  },
+  ibv_ud_pingpong: {
+    ...one,
+    name: 'ibv_ud_pingpong',
+    over: 'unreliable datagrams',
+    service: UD,
+    flags: COMMON,
+    sizeBytes: 1024,
+    mark: ':',
+    noGid: absent,
+  },
+  ibv_srq_pingpong: {
+    name: 'ibv_srq_pingpong',
+    over: 'reliable connections that share a receive queue',
+    service: RC,
+    flags: [...COMMON, 'mtu', 'numQp', 'odp'],
+    sizeBytes: 4096,
+    fill: 0,
+    shared: true,
+    mark: ',',
+    noGid: absent,
+  },
+} as const satisfies Readonly<Record<string, PingPongTool>>;

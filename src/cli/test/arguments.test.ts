@@ -100,7 +100,7 @@ describe('a tool', () => {
     assert.equal(ambiguous.code, 1);
     assert.match(
       ambiguous.stderr,
-      /^error: option '--report' is ambiguous; possibilities: '--report-both' '--report_gbits'/,
+      /^error: option '--report' is ambiguous; possibilities: '--report-counters' '--report-both' '--report_gbits'/,
     );
   });
 });
