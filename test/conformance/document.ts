@@ -52,7 +52,7 @@ function section(source: ForeignSource, cases: readonly ForeignCase[]): string {
   const files = [...byFile].sort(([a], [b]) => (a < b ? -1 : 1));
   const intro =
     `## ${source}\n\n${SUITES[source]}: ${cases.length} cases, ${countTested(cases)} of them with tests here, ` +
-    `of which ${countNoted(cases)} have a note on where ours differ.`;
+    `of which ${countNoted(cases)} have a note about a difference.`;
   return [intro, ...files.map(([file, found]) => `### ${file}\n\n${table(found)}`)].join('\n\n');
 }
 

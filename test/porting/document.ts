@@ -96,19 +96,19 @@ function fragment({ place, c, file, ours, note }: Fragment): string {
 
 function fragments(): string {
   const intro =
-    'Each is one of `test/porting/fragments`: the compiler checks it, and a test runs it.\nNames are imported from `verbena`; ' +
-    'the C side is told by the names that it uses, in order.';
+    'Each is in `test/porting/fragments`: the compiler checks it, and a test runs it.\nNames are imported from `verbena`; ' +
+    'of the C side the names are listed, in order.';
   const sections = fragmentSources.map(({ title, fragments: list }) =>
     [`### ${title}`, ...list.map(fragment)].join('\n\n'),
   );
-  return ['## The fragments of the course notes, in order, beside ours', intro, ...sections].join('\n\n');
+  return ['## Fragments of the course notes, and their counterparts', intro, ...sections].join('\n\n');
 }
 
 function own(face: Face): string {
   const rows = ownNames.map(
     ({ title, names }) => `| ${title} | ${names.map((path) => written(path, face)).join(', ')} |`,
   );
-  return ['## What is here and not in C\n', '| what for | names |', '|---|---|', ...rows].join('\n');
+  return ['## Names that C does not have\n', '| purpose | names |', '|---|---|', ...rows].join('\n');
 }
 
 /** The whole document. @param rsocketFace that of `verbena/rsocket` */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { connect, type KvClient, serve } from 'verbena/kv';
 import { simulate } from 'verbena/sim';
 
-/** Whether somebody may come once more: as often as the limit says in each period. */
+/** Whether one more visit is allowed: at most `limit` in each period. */
 async function allow(store: KvClient, who: string, limit: number, periodMs: number): Promise<boolean> {
   await store.add(`visits:${who}`, '0', { ttlMs: periodMs });
   return (await store.incr(`visits:${who}`)) <= limit;

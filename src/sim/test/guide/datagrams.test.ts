@@ -4,7 +4,7 @@ import { AccessFlags, alloc, QpState, QpType, WrOpcode } from 'verbena';
 import { type SimHost, simulate } from 'verbena/sim';
 
 const QKEY = 0x11111111;
-/** Room for the GRH, which comes before the data of a datagram. */
+/** The GRH precedes the data of a datagram. */
 const SLOT_BYTES = 40 + 8;
 const COUNT = 20;
 
@@ -20,7 +20,7 @@ function datagramQp({ context }: SimHost) {
   return { pd, cq, qp };
 }
 
-test('datagrams overtake each other, and what is lost stays lost', () =>
+test('datagrams overtake each other, and lost ones are not repeated', () =>
   simulate({ conditions: { reordering: 0.3, loss: 0.1 } }, async (sim) => {
     const [server, client] = [sim.host('server'), sim.host('client')];
     const [to, from] = [datagramQp(server), datagramQp(client)];

@@ -5,7 +5,7 @@ import { simulate } from 'verbena/sim';
 
 const FILE_BYTES = 1024 * 1024;
 
-/** Offers memory to one peer: where it is goes into the private data of the answer. */
+/** Offers memory to one peer, with its address and key in the private data of the REP. */
 async function offer(memory: Uint8Array): Promise<Connection> {
   const listener = listen({ port: 7174 });
   const request = await listener.next();
@@ -20,7 +20,7 @@ async function offer(memory: Uint8Array): Promise<Connection> {
   });
 }
 
-/** Writes a file into a peer's memory; when the peer is lost, connects again and begins anew. */
+/** Writes a file into a peer's memory. If the peer is lost, it reconnects and starts over. */
 async function upload(file: Uint8Array): Promise<{ attempts: number; failures: string[] }> {
   const failures: string[] = [];
   for (let attempts = 1; ; attempts += 1) {
@@ -37,7 +37,7 @@ async function upload(file: Uint8Array): Promise<{ attempts: number; failures: s
   }
 }
 
-test('an upload survives that its peer dies in the middle of a WRITE, and comes back', () =>
+test('an upload survives a peer that dies in the middle of a WRITE and restarts', () =>
   simulate(async (sim) => {
     const server = sim.host('server');
     const client = sim.host('client');
@@ -45,7 +45,7 @@ test('an upload survives that its peer dies in the middle of a WRITE, and comes 
     const [first, second] = [alloc(FILE_BYTES), alloc(FILE_BYTES)];
 
     void server.run(() => offer(first));
-    // The power fails at the hundredth packet, and is back after 30 s.
+    // The power fails at the hundredth packet and returns after 30 s.
     sim.when({ opcode: 'RC_WRITE_MIDDLE', nth: 100 }, () => {
       server.crash();
       sim.at(sim.nowUs + 30_000_000, () => {
@@ -58,7 +58,7 @@ test('an upload survives that its peer dies in the middle of a WRITE, and comes 
     assert.ok(attempts > 1);
     assert.equal(failures.length, 1);
     assert.match(failures[0], /^retry count exceeded: 4 transmissions of PSN .* no answer in 2\.1 s/);
-    // Of the first WRITE a part is there: it is not a transaction.
+    // A part of the first WRITE arrived: a WRITE is not a transaction.
     assert.ok(first.includes(7) && first.includes(0));
     assert.deepEqual(second, file);
   }));

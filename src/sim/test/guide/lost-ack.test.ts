@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { alloc, connect, listen, SendFlags, WcStatus } from 'verbena';
 import { simulate } from 'verbena/sim';
 
-// The program that is tested. It knows nothing of simulations.
+// The program under test. It does not know about simulations.
 async function serve(): Promise<string> {
   const buffer = alloc(64);
   const request = await listen({ port: 7174 }).next();
@@ -20,7 +20,7 @@ async function greet(host: string): Promise<WcStatus> {
   return (await connection.sendComp()).status;
 }
 
-test('when the ACK is lost, the message is sent again, and delivered once', () =>
+test('a message whose ACK is lost is sent again and delivered once', () =>
   simulate(async (sim) => {
     const server = sim.host('server');
     const client = sim.host('client');
@@ -31,11 +31,11 @@ test('when the ACK is lost, the message is sent again, and delivered once', () =
 
     assert.equal(status, WcStatus.SUCCESS);
     assert.equal(await served, 'hello');
-    // It went out twice, under the same PSN, with the ACK timeout in between.
+    // It was sent twice with the same PSN, an ACK timeout apart.
     const [first, second, ...more] = sim.packets({ opcode: 'RC_SEND_ONLY', from: client });
     assert.equal(more.length, 0);
     assert.equal(second.psn, first.psn);
     assert.ok(second.sentUs - first.sentUs > 100_000);
-    // The server knew it the second time, and did no more than acknowledge it again.
+    // The server recognized the repeat, and only acknowledged it again.
     assert.equal(server.counters()['duplicate_request'], 1);
   }));

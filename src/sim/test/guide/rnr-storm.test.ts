@@ -6,8 +6,8 @@ import { type Sim, simulate } from 'verbena/sim';
 const MESSAGE_BYTES = 64;
 
 /**
- * Takes messages one by one, and is slow: there is never more than one receive request, and often none. It is the receiver who
- * says how often its peer may come again.
+ * Receives messages slowly: at most one receive request is posted, and often none. The receiver's rnrRetryCount decides how
+ * often its peer retries.
  */
 async function takeSlowly(sim: Sim, count: number, rnrRetryCount: number): Promise<void> {
   const request = await listen({ port: 7174 }).next();
@@ -29,7 +29,7 @@ async function sendAtOnce(count: number): Promise<WcStatus[]> {
   return statuses;
 }
 
-test('with rnrRetryCount 7, which is for ever, a slow receiver costs RNR NAKs but no message', () =>
+test('with rnrRetryCount 7, which has no limit, a slow receiver causes RNR NAKs and loses no message', () =>
   simulate(async (sim) => {
     const server = sim.host('server');
     const client = sim.host('client');
@@ -37,7 +37,7 @@ test('with rnrRetryCount 7, which is for ever, a slow receiver costs RNR NAKs bu
     const statuses = await client.run(() => sendAtOnce(10));
 
     assert.ok(statuses.every((status) => status === WcStatus.SUCCESS));
-    // The storm: each NAK asks for silence, and when that is over the receiver is not ready yet.
+    // The storm: each NAK requests a pause, after which the receiver is still not ready.
     const naks = sim.packets({ ack: 'RNR_NAK', from: server });
     assert.ok(naks.length >= 50, `${naks.length} RNR NAKs`);
     for (const { psn, sentUs: nakUs, rnrTimerUs = 0 } of naks) {
@@ -46,7 +46,7 @@ test('with rnrRetryCount 7, which is for ever, a slow receiver costs RNR NAKs bu
     }
   }));
 
-test('with rnrRetryCount 2 the third RNR NAK ends it', () =>
+test('with rnrRetryCount 2 the third RNR NAK ends the connection', () =>
   simulate(async (sim) => {
     const server = sim.host('server');
     const client = sim.host('client');

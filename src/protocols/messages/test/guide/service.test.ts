@@ -30,7 +30,7 @@ test('several clients are served at a time', () =>
     });
   }));
 
-test('a client that sends nonsense loses its connection, and nobody else does', () =>
+test('a client that sends nonsense loses its connection, and others do not', () =>
   simulate(async (sim) => {
     const { errors } = started(sim);
     const [good, bad] = [sim.host('good'), sim.host('bad')];
@@ -45,7 +45,7 @@ test('a client that sends nonsense loses its connection, and nobody else does', 
     assert.match(String(errors[0]), /TypeError/);
   }));
 
-test('whoever does not want to wait any longer gives up, and can go on', () =>
+test('a caller that cancels a call can continue', () =>
   simulate(async (sim) => {
     const { server } = started(sim);
     await sim.host('client').run(async () => {
@@ -62,7 +62,7 @@ test('whoever does not want to wait any longer gives up, and can go on', () =>
     });
   }));
 
-test('a server that dies is noticed', () =>
+test('a client notices a server that dies', () =>
   simulate(async (sim) => {
     const { server } = started(sim);
     await sim.host('client').run(async () => {

@@ -20,7 +20,7 @@ interface Answer {
   readonly sum: number;
 }
 
-/** Adds up what clients send. How often it has, they read in its memory, without asking it. */
+/** Adds up the numbers that clients send. Clients read the count of its answers in its memory. */
 export async function serve(listener: MessageListener, onError?: (error: unknown) => void): Promise<void> {
   const memory = alloc(8);
   const answered = new BigUint64Array(memory.buffer, memory.byteOffset, 1);
@@ -37,7 +37,7 @@ export async function serve(listener: MessageListener, onError?: (error: unknown
   await listener.serve(handler, { maxConnections: 100, ...(onError && { onError }) });
 }
 
-/** One of its clients, which asks one thing after the other. */
+/** A client, which sends one question at a time. */
 export class Client implements AsyncDisposable {
   #lastId = 0;
 
@@ -60,12 +60,12 @@ export class Client implements AsyncDisposable {
       const message = await this.connection.receive(options);
       if (message === undefined) throw new Error('the server has closed the connection');
       const answer = decode(message) as Answer;
-      // Others are to questions that were given up.
+      // Other answers belong to cancelled questions.
       if (answer.id === id) return answer.sum;
     }
   }
 
-  /** How many sums the server has answered, of all its clients. */
+  /** How many sums the server has answered, for all clients. */
   async answered(options: WaitOptions = {}): Promise<bigint> {
     const bytes = await this.connection.read(this.counter, 8, options);
     return new BigUint64Array(bytes.buffer)[0];
