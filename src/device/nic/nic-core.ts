@@ -32,7 +32,7 @@ export interface NicCore {
   readonly sendFrame: SendFrame;
   /** The XRC shared receive queue of that number in that domain, or undefined (protocol/services.md 3.3). */
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
-  /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of `Due`. */
+  /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of `PendingWork`. */
   schedule(qp: Scheduled, due: number): void;
   /** Lets a QP go that waits for a way to have room: it has another way now, or none. */
   unhold(qp: Scheduled): void;

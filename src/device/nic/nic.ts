@@ -40,7 +40,7 @@ import { PacketBuilder } from './port/packet-builder.js';
 import { pkeysMatch, Port } from './port/port.js';
 import { HeldQueuePairs } from './queue-pairs/held-queue-pairs.js';
 import type { QueuePair } from './queue-pairs/queue-pair.js';
-import { type Scheduled, Served } from './queue-pairs/turns.js';
+import { type Scheduled, TransmitResult } from './queue-pairs/turns.js';
 import type { CompletionQueue } from './queues/completion-queue.js';
 import { Doorbells } from './queues/doorbells.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
@@ -282,7 +282,7 @@ export class Nic implements ControlCore {
         continue;
       }
       const served = qp.transmit(QUANTUM);
-      if (served === Served.BLOCKED) {
+      if (served === TransmitResult.BLOCKED) {
         const way = this.builder.fullWay;
         if (way !== 0) {
           this.#hold(qp, way);
@@ -292,7 +292,7 @@ export class Nic implements ControlCore {
         this.schedule(qp, 0);
         return true;
       }
-      if (served === Served.MORE) this.schedule(qp, 0);
+      if (served === TransmitResult.MORE) this.schedule(qp, 0);
     }
     this.settleOverruns();
     return this.#readyCount > 0;

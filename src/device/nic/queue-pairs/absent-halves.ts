@@ -1,6 +1,6 @@
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf, SendingHalf } from './halves.js';
-import { Served } from './turns.js';
+import { TransmitResult } from './turns.js';
 
 /** The sending half of a QP that only receives: the target end of an XRC connection (protocol/services.md 3.3). */
 export class NoRequester implements SendingHalf {
@@ -16,8 +16,8 @@ export class NoRequester implements SendingHalf {
     // No attribute concerns what is not there.
   }
 
-  transmit(): Served {
-    return Served.IDLE;
+  transmit(): TransmitResult {
+    return TransmitResult.IDLE;
   }
 
   onResponse(): void {
@@ -61,12 +61,12 @@ export class NoResponder implements ReceivingHalf {
     return false;
   }
 
-  transmit(): Served {
-    return Served.IDLE;
+  transmit(): TransmitResult {
+    return TransmitResult.IDLE;
   }
 
-  transmitAcknowledgement(): Served {
-    return Served.IDLE;
+  transmitAcknowledgement(): TransmitResult {
+    return TransmitResult.IDLE;
   }
 
   flush(): void {

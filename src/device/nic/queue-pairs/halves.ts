@@ -1,7 +1,7 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
 import type { OpcodeService, PacketMeta } from '../../wire/index.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
-import type { Served } from './turns.js';
+import type { TransmitResult } from './turns.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from './qp-context.js';
 
@@ -36,7 +36,7 @@ export interface SendingHalf {
    */
   limitRate?(rateKbps: number, maxBurstBytes: number, typicalPacketBytes: number): void;
   /** Sends request packets, at most `budget`. */
-  transmit(budget: number): Served;
+  transmit(budget: number): TransmitResult;
   /** Takes an acknowledgement or a response. `bits` are those of its opcode (`OpcodeBit`). */
   onResponse(bytes: Uint8Array, offset: number, lengthBytes: number, bits: number, meta: PacketMeta): void;
   /**
@@ -72,9 +72,9 @@ export interface ReceivingHalf {
   /** Whether its receives complete to that queue, which need not be the one that the QP was made with. */
   completesTo(cq: CompletionQueue): boolean;
   /** Sends responses that carry data, at most `budget`. */
-  transmit(budget: number): Served;
+  transmit(budget: number): TransmitResult;
   /** Sends the acknowledgement that is due, if one is. */
-  transmitAcknowledgement(): Served;
+  transmitAcknowledgement(): TransmitResult;
   /** Completes all that is posted as flushed. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */

@@ -22,7 +22,7 @@ import type { WorkQueue } from '../queues/work-queue.js';
 import type { ReceivingHalf, SendingHalf, TransportService } from './halves.js';
 import type { QpContext } from './qp-context.js';
 import { opcodeClass } from './request-kinds.js';
-import { Due, Served } from './turns.js';
+import { PendingWork, TransmitResult } from './turns.js';
 
 /** What a queue pair is made of. */
 export interface QueuePairParts {
@@ -189,7 +189,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   }
 
   get isDueToSend(): boolean {
-    return this.scheduled && (this.due & Due.SENDING) !== 0;
+    return this.scheduled && (this.due & PendingWork.SENDING) !== 0;
   }
 
   get maySend(): boolean {
@@ -231,7 +231,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     if ((bits & OpcodeBit.RESPONSE) !== 0) this.sending.onCongestion?.(false);
     if (core.nowUs - this.#notifiedUs < CNP_INTERVAL_US) return;
     this.#notifiedUs = core.nowUs;
-    core.schedule(this, Due.NOTIFYING);
+    core.schedule(this, PendingWork.NOTIFYING);
   }
 
   /**
@@ -278,7 +278,7 @@ export class QueuePair implements QpContext, QueuePairParts {
       this.#publish(to);
       if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
     }
-    this.core.schedule(this, Due.BOTH);
+    this.core.schedule(this, PendingWork.BOTH);
   }
 
   query(): QpAttr {
@@ -305,8 +305,8 @@ export class QueuePair implements QpContext, QueuePairParts {
   openCopies(): QpCopies {
     const { core } = this;
     this.copies ??= new QpCopies(core.copyEngine, {
-      toSend: () => core.schedule(this, Due.SENDING),
-      toAnswer: () => core.schedule(this, Due.RECEIVING),
+      toSend: () => core.schedule(this, PendingWork.SENDING),
+      toAnswer: () => core.schedule(this, PendingWork.RECEIVING),
       toTakeRequests: () => this.#takeUp('requests'),
       toTakeResponses: () => this.#takeUp('responses'),
     });
@@ -322,20 +322,20 @@ export class QueuePair implements QpContext, QueuePairParts {
    * Sends what is due: responses first, since a peer waits for them. The acknowledgement goes last: it is short, and behind
    * packets of this QP it can leave by the same system call.
    */
-  transmit(budget: number): Served {
-    if ((this.due & Due.NOTIFYING) !== 0 && !this.#notify()) return Served.BLOCKED;
+  transmit(budget: number): TransmitResult {
+    if ((this.due & PendingWork.NOTIFYING) !== 0 && !this.#notify()) return TransmitResult.BLOCKED;
     const { due } = this;
-    const answers = (due & Due.RECEIVING) !== 0;
+    const answers = (due & PendingWork.RECEIVING) !== 0;
     if (answers) {
       const answered = this.receiving.transmit(budget);
-      if (answered !== Served.IDLE) return answered;
+      if (answered !== TransmitResult.IDLE) return answered;
     }
     this.due = 0;
-    const asked = (due & Due.SENDING) === 0 ? Served.IDLE : this.sending.transmit(budget);
-    if (asked !== Served.IDLE) this.due |= Due.SENDING;
-    if (!answers || this.receiving.transmitAcknowledgement() !== Served.BLOCKED) return asked;
-    this.due |= Due.RECEIVING;
-    return Served.BLOCKED;
+    const asked = (due & PendingWork.SENDING) === 0 ? TransmitResult.IDLE : this.sending.transmit(budget);
+    if (asked !== TransmitResult.IDLE) this.due |= PendingWork.SENDING;
+    if (!answers || this.receiving.transmitAcknowledgement() !== TransmitResult.BLOCKED) return asked;
+    this.due |= PendingWork.RECEIVING;
+    return TransmitResult.BLOCKED;
   }
 
   /** @returns false when the sink is full */
@@ -344,7 +344,7 @@ export class QueuePair implements QpContext, QueuePairParts {
       if (!sendCongestionNotification(this.core.builder, this)) return false;
       this.core.counters.npCnpSent += 1;
     }
-    this.due &= ~Due.NOTIFYING;
+    this.due &= ~PendingWork.NOTIFYING;
     return true;
   }
 
@@ -353,7 +353,7 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.sq.clearDoorbell();
     if (this.state === QpState.ERR) this.#flush(this.#errorCause);
     else if (this.state === QpState.SQE) this.sending.flush(this.#errorCause);
-    else this.core.schedule(this, Due.SENDING);
+    else this.core.schedule(this, PendingWork.SENDING);
   }
 
   onSendIdle(): void {

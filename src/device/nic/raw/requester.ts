@@ -1,7 +1,7 @@
 import { Errno, Syndrome, WcOpcode, WcStatus, WrOpcode } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import { Served } from '../queue-pairs/turns.js';
+import { TransmitResult } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import type { CompletionNames } from '../unreliable/send-queue.js';
 import { SinglePacketRequester } from '../unreliable/single-packet-requester.js';
@@ -30,37 +30,37 @@ export class RawRequester extends SinglePacketRequester {
     if (scratch.frame.length === 0) scratch.frame = new Uint8Array(MAX_FRAME_BYTES);
   }
 
-  protected send(entry: number): Served {
+  protected send(entry: number): TransmitResult {
     const { qp, core } = this;
     const { counters } = core;
     const { frame } = scratch;
     const { queue } = this;
     if (names[qp.sq.words[entry + SendWqe.CONTROL] & 0xff] === undefined) {
       queue.refuse(entry);
-      return Served.IDLE;
+      return TransmitResult.IDLE;
     }
-    if (!queue.measure(entry, MAX_FRAME_BYTES)) return Served.IDLE;
+    if (!queue.measure(entry, MAX_FRAME_BYTES)) return TransmitResult.IDLE;
     const length = queue.lengthBytes;
     if (length < ETHERNET_HEADER_BYTES) {
       queue.refuse(entry);
-      return Served.IDLE;
+      return TransmitResult.IDLE;
     }
-    if (!queue.mayLeave() || !queue.gather(entry, 0, frame, 0, length)) return Served.IDLE;
+    if (!queue.mayLeave() || !queue.gather(entry, 0, frame, 0, length)) return TransmitResult.IDLE;
     const errno = core.sendFrame(frame, 0, length);
     if (errno === Errno.EAGAIN || errno === Errno.ENOBUFS) {
       // The interface is behind: as on an adapter, the send queue waits for the wire.
       core.timers.arm(qp.timerId, core.nowUs + WIRE_WAIT_US);
-      return Served.IDLE;
+      return TransmitResult.IDLE;
     }
     if (errno !== 0) {
       counters.sendErr += 1;
       queue.failWith(WcStatus.GENERAL_ERR, Syndrome.LINK_REFUSED, length, errno);
-      return Served.IDLE;
+      return TransmitResult.IDLE;
     }
     counters.sentPkts += 1;
     counters.sentBytes += length;
     queue.spend(length);
     queue.succeed(length);
-    return Served.MORE;
+    return TransmitResult.MORE;
   }
 }

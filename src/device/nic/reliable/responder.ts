@@ -38,7 +38,7 @@ import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
-import { type Served } from '../queue-pairs/turns.js';
+import { type TransmitResult } from '../queue-pairs/turns.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import { ANSWERED, AnsweredRequests, MAX_DMA_BYTES } from './answered-requests.js';
 import { eventOf, nakOf, refusalOf } from './memory-refusals.js';
@@ -108,11 +108,11 @@ export class Responder implements ReceivingHalf {
     this.sender.resize(maxDestRdAtomic);
   }
 
-  transmit(budget: number): Served {
+  transmit(budget: number): TransmitResult {
     return this.sender.transmit(budget);
   }
 
-  transmitAcknowledgement(): Served {
+  transmitAcknowledgement(): TransmitResult {
     return this.sender.transmitAcknowledgement();
   }
 

@@ -4,7 +4,7 @@ import { Readiness } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import { Due, packetCost, Served } from '../queue-pairs/turns.js';
+import { PendingWork, packetCost, TransmitResult } from '../queue-pairs/turns.js';
 import { refusalOf } from './memory-refusals.js';
 import type { ResponderResource } from './responder-resources.js';
 
@@ -163,7 +163,7 @@ export class ResponseSender {
     this.#ackPsn = psn;
     this.#ackSyndrome = syndrome;
     this.#ackMsn = msn;
-    this.core.schedule(this.qp, Due.RECEIVING);
+    this.core.schedule(this.qp, PendingWork.RECEIVING);
   }
 
   /** Queues the responses to a READ of `lengthBytes` at `offset` of the grant's region, the first of which bears `psn`. */
@@ -205,23 +205,23 @@ export class ResponseSender {
   }
 
   /** Sends READ and atomic responses, at most `budget` packets. */
-  transmit(budget: number): Served {
+  transmit(budget: number): TransmitResult {
     let left = budget;
     while (this.#count > 0) {
-      if (left <= 0) return Served.MORE;
+      if (left <= 0) return TransmitResult.MORE;
       const job = this.#jobs[this.#head];
       const cost = job.atomic ? 1 : packetCost(job.segmentBytes);
       const sent = job.atomic ? this.#sendAtomic(job) : this.#sendRead(job);
       if (sent !== undefined) return sent;
       left -= cost;
     }
-    return Served.IDLE;
+    return TransmitResult.IDLE;
   }
 
   /** Sends the acknowledgement that is due, if one is and no response has to go before it. */
-  transmitAcknowledgement(): Served {
-    if (!this.#ackDue || this.#count > 0) return Served.IDLE;
-    return this.#sendAcknowledge() ? Served.IDLE : Served.BLOCKED;
+  transmitAcknowledgement(): TransmitResult {
+    if (!this.#ackDue || this.#count > 0) return TransmitResult.IDLE;
+    return this.#sendAcknowledge() ? TransmitResult.IDLE : TransmitResult.BLOCKED;
   }
 
   #append(psn: number, again: boolean, flush: boolean): Job {
@@ -240,7 +240,7 @@ export class ResponseSender {
     job.flush = flush;
     if (!again && flush) this.#freshFlushes += 1;
     else if (!again) this.#fresh += 1;
-    this.core.schedule(this.qp, Due.RECEIVING);
+    this.core.schedule(this.qp, PendingWork.RECEIVING);
     return job;
   }
 
@@ -272,10 +272,10 @@ export class ResponseSender {
   }
 
   /** @returns why not, when it is not sent */
-  #sendAtomic(job: Job): Served | undefined {
+  #sendAtomic(job: Job): TransmitResult | undefined {
     const { builder } = this.core;
     const opcode = this.qp.opcodeClass | Opcode.RC_ATOMIC_ACKNOWLEDGE;
-    if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return Served.BLOCKED;
+    if (!builder.open(this.qp, opcode, job.psn, 0, false, false)) return TransmitResult.BLOCKED;
     writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     const at = builder.offset + atomicAckOffset[opcode];
     for (let i = 0; i < 8; i += 1) builder.bytes[at + i] = job.answer[i];
@@ -285,7 +285,7 @@ export class ResponseSender {
   }
 
   /** @returns why not, when it is not sent */
-  #sendRead(job: Job): Served | undefined {
+  #sendRead(job: Job): TransmitResult | undefined {
     const { qp, core } = this;
     const { builder } = core;
     const psn = psnAdd(job.psn, job.sent);
@@ -307,7 +307,7 @@ export class ResponseSender {
         ? Opcode.RC_READ_RESP_FIRST
         : Opcode.RC_READ_RESP_MIDDLE;
     const opcode = qp.opcodeClass | place;
-    if (!builder.open(qp, opcode, psn, length, false, false, segmentBytes > qp.mtuBytes)) return Served.BLOCKED;
+    if (!builder.open(qp, opcode, psn, length, false, false, segmentBytes > qp.mtuBytes)) return TransmitResult.BLOCKED;
     if (aethOffset[opcode] !== 0) writeAeth(builder.bytes, builder.offset + aethOffset[opcode], ACK_SYNDROME, job.msn);
     if (grant !== undefined) {
       const { mover } = core;
@@ -317,7 +317,7 @@ export class ResponseSender {
         const { serial, lengthBytes, offset } = job;
         const { bytes, payload } = builder;
         const loaded = mover.loadForeign(qp, grant, serial, begin, lengthBytes, offset, bytes, payload, length);
-        if (loaded === Readiness.LATER) return Served.IDLE;
+        if (loaded === Readiness.LATER) return TransmitResult.IDLE;
         if (loaded === Readiness.FAILED) {
           this.#giveUp(job, psn, refusalOf(mover.syndrome));
           return undefined;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { leave, ObjectTable } from '../control/objects.js';
 import { ProtectionDomains } from '../memory/protection-domains.js';
 import { HeldQueuePairs } from '../queue-pairs/held-queue-pairs.js';
-import { type Scheduled, Served } from '../queue-pairs/turns.js';
+import { type Scheduled, TransmitResult } from '../queue-pairs/turns.js';
 import { WorkQueue } from '../queues/work-queue.js';
 import { CongestionWindow } from '../reliable/congestion-window.js';
 import { ResponderResources } from '../reliable/responder-resources.js';
@@ -35,7 +35,7 @@ const turn: Scheduled = {
   way: 7,
   held: true,
   mayPass: false,
-  transmit: () => Served.IDLE,
+  transmit: () => TransmitResult.IDLE,
 };
 
 const BROKEN: readonly [what: string, message: RegExp, act: () => void][] = [

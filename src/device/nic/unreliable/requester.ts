@@ -4,7 +4,7 @@ import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, opcodeClass, type RequestKind } from '../queue-pairs/request-kinds.js';
-import { Served } from '../queue-pairs/turns.js';
+import { TransmitResult } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import { UnacknowledgedQueue } from './send-queue.js';
 
@@ -41,10 +41,10 @@ export class UnreliableRequester implements SendingHalf {
     this.#queue.onAttributes(changes);
   }
 
-  transmit(budget: number): Served {
+  transmit(budget: number): TransmitResult {
     const { qp } = this;
-    let served: Served = Served.MORE;
-    for (let left = budget; left > 0 && served === Served.MORE; left -= 1) served = this.#step();
+    let served: TransmitResult = TransmitResult.MORE;
+    for (let left = budget; left > 0 && served === TransmitResult.MORE; left -= 1) served = this.#step();
     qp.sq.publish();
     return served;
   }
@@ -72,19 +72,19 @@ export class UnreliableRequester implements SendingHalf {
   }
 
   /** Sends one packet, or carries out one request that needs none. */
-  #step(): Served {
+  #step(): TransmitResult {
     const { qp } = this;
     const { sq } = qp;
     const entry = sq.entry(sq.head);
-    if (this.#kind !== undefined) return qp.maySend ? this.#sendPacket(entry, this.#kind) : Served.IDLE;
-    if (!qp.mayStart || !sq.has(sq.head)) return Served.IDLE;
+    if (this.#kind !== undefined) return qp.maySend ? this.#sendPacket(entry, this.#kind) : TransmitResult.IDLE;
+    if (!qp.mayStart || !sq.has(sq.head)) return TransmitResult.IDLE;
     const kind = kinds[sq.words[entry + SendWqe.CONTROL] & 0xff];
     if (kind === undefined) {
       this.#queue.refuse(entry);
-      return Served.IDLE;
+      return TransmitResult.IDLE;
     }
     if (kind.local) return this.#executeLocal(entry);
-    if (!this.#queue.measure(entry, this.core.limits.maxMessageBytes)) return Served.IDLE;
+    if (!this.#queue.measure(entry, this.core.limits.maxMessageBytes)) return TransmitResult.IDLE;
     this.#lengthBytes = this.#queue.lengthBytes;
     this.#packet = 0;
     this.#packets = Math.max(1, Math.ceil(this.#lengthBytes / qp.mtuBytes));
@@ -92,18 +92,18 @@ export class UnreliableRequester implements SendingHalf {
     return this.#sendPacket(entry, kind);
   }
 
-  #executeLocal(entry: number): Served {
+  #executeLocal(entry: number): TransmitResult {
     const { qp, core } = this;
     const { local } = core.memory;
     if (local.execute(qp.sq.words, entry, qp.pd, qp.qpn)) {
       this.#queue.succeed(0);
-      return Served.MORE;
+      return TransmitResult.MORE;
     }
     this.#queue.fail(WcStatus.MW_BIND_ERR, local.syndrome, local.detail);
-    return Served.IDLE;
+    return TransmitResult.IDLE;
   }
 
-  #sendPacket(entry: number, kind: RequestKind): Served {
+  #sendPacket(entry: number, kind: RequestKind): TransmitResult {
     const { qp, core } = this;
     const queue = this.#queue;
     const { words } = qp.sq;
@@ -114,8 +114,8 @@ export class UnreliableRequester implements SendingHalf {
     const begin = this.#packet * qp.mtuBytes;
     const length = Math.min(this.#lengthBytes - begin, qp.mtuBytes);
     const solicited = last && (words[entry + SendWqe.CONTROL] & (SendFlags.SOLICITED << 8)) !== 0;
-    if (!queue.mayLeave()) return Served.IDLE;
-    if (!builder.open(qp, opcode, this.#psn, length, solicited, false)) return Served.BLOCKED;
+    if (!queue.mayLeave()) return TransmitResult.IDLE;
+    if (!builder.open(qp, opcode, this.#psn, length, solicited, false)) return TransmitResult.BLOCKED;
     const bits = opcodeBits[opcode];
     if ((bits & OpcodeBit.RETH) !== 0)
       writeReth(
@@ -128,7 +128,7 @@ export class UnreliableRequester implements SendingHalf {
       );
     if ((bits & OpcodeBit.IMM) !== 0)
       putU32(builder.bytes, builder.offset + immOffset[opcode], words[entry + SendWqe.IMM_DATA]);
-    if (!queue.gather(entry, begin, builder.bytes, builder.payload, length)) return Served.IDLE;
+    if (!queue.gather(entry, begin, builder.bytes, builder.payload, length)) return TransmitResult.IDLE;
     builder.close();
     queue.spendPacket(qp.path.ipv6, opcode, length);
     this.#psn = psnAdd(this.#psn, 1);
@@ -138,6 +138,6 @@ export class UnreliableRequester implements SendingHalf {
       queue.succeed(this.#lengthBytes);
       qp.onSendIdle();
     }
-    return Served.MORE;
+    return TransmitResult.MORE;
   }
 }

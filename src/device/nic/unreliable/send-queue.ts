@@ -4,7 +4,7 @@ import { Readiness } from '../memory/copying/foreign-memory.js';
 import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import { Due } from '../queue-pairs/turns.js';
+import { PendingWork } from '../queue-pairs/turns.js';
 import { flushStatus, sgeTotal } from '../queues/work-queue.js';
 import { Cqe, SendWqe } from '../rings/layout.js';
 import { Pacer } from './pacer.js';
@@ -42,7 +42,7 @@ export class UnacknowledgedQueue {
   limitRate(rateKbps: number, maxBurstBytes?: number, typicalPacketBytes?: number): void {
     const { core, qp } = this;
     this.#pacer.limit(core.nowUs, rateKbps, maxBurstBytes, typicalPacketBytes);
-    core.schedule(qp, Due.SENDING);
+    core.schedule(qp, PendingWork.SENDING);
   }
 
   /** Whether the rate lets a packet go now. When not, the QP's timer is set for when it does. */
@@ -66,7 +66,7 @@ export class UnacknowledgedQueue {
 
   /** The rate lets the next packet go. */
   onTimer(): void {
-    this.core.schedule(this.qp, Due.SENDING);
+    this.core.schedule(this.qp, PendingWork.SENDING);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
-import { Served } from '../queue-pairs/turns.js';
+import { TransmitResult } from '../queue-pairs/turns.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 
 /** A responder that never answers: that of UC, UD and raw packet QPs. What it does not take is dropped in silence. */
@@ -37,12 +37,12 @@ export abstract class SilentResponder implements ReceivingHalf {
     return this.receive.completesTo(cq);
   }
 
-  transmit(): Served {
-    return Served.IDLE;
+  transmit(): TransmitResult {
+    return TransmitResult.IDLE;
   }
 
-  transmitAcknowledgement(): Served {
-    return Served.IDLE;
+  transmitAcknowledgement(): TransmitResult {
+    return TransmitResult.IDLE;
   }
 
   flush(cause: Syndrome): void {

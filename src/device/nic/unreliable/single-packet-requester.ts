@@ -2,7 +2,7 @@ import type { QpAttr, Syndrome } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
-import { Served } from '../queue-pairs/turns.js';
+import { TransmitResult } from '../queue-pairs/turns.js';
 import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
 
 /** A requester each of whose requests is one packet that nobody acknowledges: that of UD and of raw packet QPs. */
@@ -20,7 +20,7 @@ export abstract class SinglePacketRequester implements SendingHalf {
   }
 
   /** Sends the request at word `entry` of the send queue. @returns MORE when it left, and the next may follow */
-  protected abstract send(entry: number): Served;
+  protected abstract send(entry: number): TransmitResult;
 
   start(): void {
     this.queue.start();
@@ -34,12 +34,12 @@ export abstract class SinglePacketRequester implements SendingHalf {
     this.queue.limitRate(rateKbps, maxBurstBytes, typicalPacketBytes);
   }
 
-  transmit(budget: number): Served {
+  transmit(budget: number): TransmitResult {
     const { qp } = this;
     const { sq } = qp;
-    let served: Served = Served.MORE;
-    for (let left = budget; left > 0 && served === Served.MORE; left -= 1)
-      served = qp.mayStart && sq.has(sq.head) ? this.send(sq.entry(sq.head)) : Served.IDLE;
+    let served: TransmitResult = TransmitResult.MORE;
+    for (let left = budget; left > 0 && served === TransmitResult.MORE; left -= 1)
+      served = qp.mayStart && sq.has(sq.head) ? this.send(sq.entry(sq.head)) : TransmitResult.IDLE;
     sq.publish();
     return served;
   }
