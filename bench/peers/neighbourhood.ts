@@ -4,7 +4,7 @@
  */
 import { AccessFlags, alloc, type CmId, connect, type FullAddress, listen, type Qp } from '../../src/entry/index.js';
 import { Engine, type Lease } from '../../src/protocols/core/index.js';
-import { SendList } from '../../src/protocols/kv/transport/send-list.js';
+import { MessageQueue } from '../../src/protocols/kv/transport/message-queue.js';
 
 /** As the authors of HERD have it of FaRM. */
 const NEIGHBOURS = 6;
@@ -46,7 +46,7 @@ interface Reading {
 }
 
 export class TableReader {
-  #reads: SendList<Reading> | undefined;
+  #reads: MessageQueue<Reading> | undefined;
   #engine: Engine | undefined;
   #addr = 0n;
   #rkey = 0;
@@ -64,14 +64,16 @@ export class TableReader {
       const cap = { maxSendWr: depth, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
       const qp = id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap });
       const listener = {
-        onLeft: (reading: Reading, isDone: boolean): void => this.#take(reading, isDone),
-        onSent: (): void => undefined,
+        onDone: (reading: Reading | undefined): void => this.#take(reading),
+        onFailed: (): never => {
+          throw new Error('a READ has failed');
+        },
         onRefused: (error: Error): void => {
           throw error;
         },
       };
       const describe = (to: Qp, { at }: Reading): void => to.wrRdmaRead(this.#rkey, this.#addr + BigInt(at));
-      this.#reads = new SendList(engine, qp, depth, describe, listener);
+      this.#reads = new MessageQueue(engine, qp, depth, describe, listener);
       engine.hold();
     };
     const { host, port } = where;
@@ -88,12 +90,13 @@ export class TableReader {
       const lease = this.#engine?.pool.tryLease(bytes, 'table');
       if (lease === undefined) throw new Error('no buffer to read into');
       const reading = { at: placeOf(n) * this.#slotBytes, key, lease, resolve };
-      if (this.#reads?.post(lease, bytes, reading) !== true) throw new Error('no room for another READ');
+      if (this.#reads?.move(lease, bytes, reading) !== true) throw new Error('no room for another READ');
     });
   }
 
-  #take({ key, lease, resolve }: Reading, isDone: boolean): void {
-    if (!isDone) throw new Error('a READ has failed');
+  #take(reading: Reading | undefined): void {
+    if (reading === undefined) return;
+    const { key, lease, resolve } = reading;
     const { bytes } = lease;
     let found: Uint8Array | undefined;
     for (let slot = 0; slot < NEIGHBOURS && found === undefined; slot += 1) {

@@ -2,7 +2,7 @@
 export { Engine, type EngineOptions, type EngineStatistics } from './progress/engine.js';
 export type { Hold } from './progress/loop-progress.js';
 export type { CompletionHandler, Requests, SendHandler } from './progress/requests.js';
-export { SendList, type SendListHandler } from './progress/send-list.js';
+export { type SendListener, SendQueue } from './progress/send-queue.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
 export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
 export { SpareMemory } from './memory/spare-memory.js';

@@ -1,5 +1,5 @@
 import { WcStatus } from '../../../device/ibta/index.js';
-import type { Cq, Qp, Srq } from '../../../api/verbs/index.js';
+import { type Cq, type Qp, type Srq, VerbsError } from '../../../api/verbs/index.js';
 import type { Engine } from '../progress/engine.js';
 import type { CompletionHandler, Requests } from '../progress/requests.js';
 import type { Lease } from './buffer-pool.js';
@@ -17,6 +17,9 @@ export interface Receiver {
 
   /** A receive has failed, or was flushed with its queue pair; its buffer is free. */
   onReceiveError(cq: Cq): void;
+
+  /** The device is lost, or the queue pair was destroyed: a posted receive will not complete. */
+  onReceiveLost?(): void;
 }
 
 /** How {@link Receives} are made. */
@@ -73,14 +76,41 @@ export class Receives implements CompletionHandler {
     this.#fill();
   }
 
+  /** Adds buffers while the pool and the completion queue have room for them. @returns how many @throws VerbsError as `postRecvSge` */
+  widen(count: number): number {
+    const { bytes, owner } = this.options;
+    let added = 0;
+    for (; added < count; added += 1) {
+      const lease = this.engine.pool.tryLease(bytes, owner);
+      if (lease === undefined) break;
+      try {
+        this.#requests.resize(this.#depth + 1);
+      } catch (error) {
+        lease.release();
+        if (error instanceof VerbsError && error.errno === 'ENOMEM') break;
+        throw error;
+      }
+      this.#free.push(this.#depth);
+      this.#depth += 1;
+      this.#use(lease);
+    }
+    return added;
+  }
+
   /** The bytes of a message have been read: posts its buffer again. @throws VerbsError as `postRecvSge` */
   giveBack(slot: number): void {
     if (this.#hasEnded) {
-      this.#drop(slot);
+      this.release(slot);
       return;
     }
     this.#post(slot);
     if (this.#free.length > 0) this.#fill();
+  }
+
+  /** Gives a buffer back to the pool; it is not posted again. */
+  release(slot: number): void {
+    this.#leases[slot]?.release();
+    this.#leases[slot] = undefined;
   }
 
   /** The queue was destroyed: its buffers go back to the pool, those with a reader when they are given back. Idempotent. */
@@ -97,7 +127,7 @@ export class Receives implements CompletionHandler {
       this.receiver.onMessage(slot, lease.bytes, cq);
       return;
     }
-    this.#drop(slot);
+    this.release(slot);
     // Not filled at once: the queue of a queue pair in ERR would flush that as well, and so on for ever.
     this.#free.push(slot);
     this.receiver.onReceiveError(cq);
@@ -105,7 +135,8 @@ export class Receives implements CompletionHandler {
 
   onLost(slot: number): void {
     this.#posted -= 1;
-    this.#drop(slot);
+    this.release(slot);
+    this.receiver.onReceiveLost?.();
   }
 
   /** Fills what is empty, as far as the pool goes. */
@@ -145,13 +176,8 @@ export class Receives implements CompletionHandler {
       this.#posted += 1;
     } catch (error) {
       this.#requests.forget(wrId);
-      this.#drop(slot);
+      this.release(slot);
       throw error;
     }
-  }
-
-  #drop(slot: number): void {
-    this.#leases[slot]?.release();
-    this.#leases[slot] = undefined;
   }
 }

@@ -1,8 +1,8 @@
-import { QpState, QpType, WcStatus } from '../../../device/ibta/index.js';
+import { QpState, QpType } from '../../../device/ibta/index.js';
 import { type Ah, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Receiver, Receives } from '../../core/index.js';
+import { type Engine, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
 import { deepen, INLINE_BYTES, OWNER, type Path } from './link.js';
-import { SendList, type SendListener } from './send-list.js';
+import { MessageQueue } from './message-queue.js';
 
 /** What the adapter puts before each datagram. */
 const GRH_BYTES = 40;
@@ -62,7 +62,7 @@ export interface DatagramSizes {
 /** A queue pair for datagrams. */
 export class Datagrams implements Receiver, SendListener<Addressee> {
   readonly #qp: Qp;
-  readonly #sends: SendList<Addressee>;
+  readonly #sends: MessageQueue<Addressee>;
   readonly #receives: Receives;
   #qkey = NO_QKEY;
   #isOver = false;
@@ -85,7 +85,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
       qp.wrSend();
       qp.wrSetUdAddr(ah, qpn, this.#qkey);
     };
-    this.#sends = new SendList(engine, this.#qp, sends, describe, this);
+    this.#sends = new MessageQueue(engine, this.#qp, sends, describe, this);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: NO_QKEY });
@@ -137,18 +137,18 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
   end(): void {
     this.#isOver = true;
     this.#qp[Symbol.dispose]();
-    this.#sends.end();
+    this.#sends.destroyed();
     this.#receives.end();
   }
 
-  onLeft(to: Addressee): void {
-    to.left();
+  onDone(to: Addressee | undefined): void {
+    to?.left();
+    if (!this.#isOver) this.listener.onRoom();
   }
 
-  onSent(cq: Cq): void {
-    if (this.#isOver) return;
-    if (cq.status === WcStatus.SUCCESS) this.listener.onRoom();
-    else this.#loseBy(cq);
+  onFailed(to: Addressee | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    to?.left();
+    if (cq !== undefined && !this.#isOver) this.#loseBy(cq);
   }
 
   onRefused(error: VerbsError): void {

@@ -1,7 +1,6 @@
-import { WcStatus } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Hold, type Receiver, Receives } from '../../core/index.js';
+import { type Engine, type Hold, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import { NO_QUEUE_PAIRS } from '../wire/index.js';
 import {
@@ -15,7 +14,7 @@ import {
   type ServerLink,
 } from './link.js';
 import { Losing } from './losing.js';
-import { SendList, type SendListener } from './send-list.js';
+import { MessageQueue } from './message-queue.js';
 import { describeTransfer } from './value-mover.js';
 
 /** What goes by the queue pair: a message, or a value. */
@@ -26,7 +25,7 @@ const MESSAGE = 'message';
 export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Sent> {
   readonly pairs = NO_QUEUE_PAIRS;
   readonly place = { pairs: NO_QUEUE_PAIRS, addr: 0n, rkey: 0 };
-  readonly #sends: SendList<Sent>;
+  readonly #sends: MessageQueue<Sent>;
   readonly #receives: Receives;
   readonly #hold: Hold;
   readonly #fate = new Losing();
@@ -46,13 +45,13 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
     const sends = depth + sizes.window;
     const cap = { maxSendWr: sends, maxRecvWr: depth, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
     const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-    this.#sends = new SendList(engine, qp, sends, describe, this);
+    this.#sends = new MessageQueue(engine, qp, sends, describe, this);
     this.#receives = new Receives(engine, qp, this, { bytes: sizes.slotBytes, owner: OWNER });
     try {
       deepen(engine, this.#receives, depth);
     } catch (error) {
       this.#receives.end();
-      this.#sends.end();
+      this.#sends.destroyed();
       throw error;
     }
     this.#hold = engine.hold();
@@ -75,23 +74,24 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
   }
 
   move(transfer: Transfer): boolean {
-    return !this.#fate.isOver && this.#sends.post(transfer.buffer, transfer.length, transfer);
+    return !this.#fate.isOver && this.#sends.move(transfer.buffer, transfer.length, transfer);
   }
 
   end(): void {
     if (!this.#fate.end()) return;
-    this.#sends.end();
+    this.#sends.destroyed();
     this.#receives.end();
     this.#hold.release();
   }
 
-  onLeft(sent: Sent, isDone: boolean): void {
-    if (sent !== MESSAGE) sent.done(isDone);
+  onDone(sent: Sent | undefined): void {
+    if (sent !== MESSAGE) sent?.done(true);
+    this.#fate.listener?.onRoom();
   }
 
-  onSent(cq: Cq): void {
-    if (cq.status === WcStatus.SUCCESS) this.#fate.listener?.onRoom();
-    else this.#loseBy(cq);
+  onFailed(sent: Sent | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    if (sent !== MESSAGE) sent?.done(false);
+    if (cq !== undefined) this.#loseBy(cq);
   }
 
   onRefused(error: VerbsError): void {

@@ -1,7 +1,7 @@
-import { QpType, WcStatus } from '../../../device/ibta/index.js';
+import { QpType } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Hold } from '../../core/index.js';
+import type { Engine, Hold, Lease, SendListener } from '../../core/index.js';
 import { immediateOf, NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
 import { Datagrams } from './datagrams.js';
 import {
@@ -15,13 +15,13 @@ import {
   type Path,
 } from './link.js';
 import { Losing } from './losing.js';
-import { SendList, type SendListener } from './send-list.js';
+import { MessageQueue } from './message-queue.js';
 
 /** HERD's way, a client's end: requests are WRITEs into its slots at the server, whose immediate data names the slot; answers come as datagrams. */
 export class UcClientLink implements ClientLink, SendListener<number> {
   readonly pairs: QueuePairNames;
   readonly #qp: Qp;
-  readonly #writes: SendList<number>;
+  readonly #writes: MessageQueue<number>;
   readonly #answers: Datagrams;
   readonly #hold: Hold;
   readonly #fate = new Losing();
@@ -58,7 +58,7 @@ export class UcClientLink implements ClientLink, SendListener<number> {
     const describe = (qp: Qp, slot: number, bytes: Uint8Array): void =>
       qp.wrRdmaWriteImm(this.#rkey, this.#addrs[slot], immediateOf(slot, bytes));
     try {
-      this.#writes = new SendList(engine, this.#qp, depth, describe, this);
+      this.#writes = new MessageQueue(engine, this.#qp, depth, describe, this);
     } catch (error) {
       this.#qp[Symbol.dispose]();
       this.#answers.end();
@@ -90,18 +90,17 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   end(): void {
     if (!this.#fate.end()) return;
     this.#qp[Symbol.dispose]();
-    this.#writes.end();
+    this.#writes.destroyed();
     this.#answers.end();
     this.#hold.release();
   }
 
-  onLeft(): void {
-    // Nobody counts.
+  onDone(): void {
+    this.#fate.listener?.onRoom();
   }
 
-  onSent(cq: Cq): void {
-    if (cq.status === WcStatus.SUCCESS) this.#fate.listener?.onRoom();
-    else this.#fate.loseBy(this.engine, cq);
+  onFailed(_: number | undefined, _lease: Lease | undefined, cq: Cq | undefined): void {
+    if (cq !== undefined) this.#fate.loseBy(this.engine, cq);
   }
 
   onRefused(error: VerbsError): void {

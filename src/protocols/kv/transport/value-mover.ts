@@ -1,14 +1,13 @@
-import { WcStatus } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine } from '../../core/index.js';
+import type { Engine, Lease, SendListener } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import type { Losing } from './losing.js';
-import { SendList, type SendListener } from './send-list.js';
+import { MessageQueue } from './message-queue.js';
 
 /** The queue pair of a connection whose messages go beside it: on this one go values that do not fit a message. It also tells when the peer goes. */
 export class ValueMover implements SendListener<Transfer> {
-  readonly #transfers: SendList<Transfer>;
+  readonly #transfers: MessageQueue<Transfer>;
   #hasEnded = false;
 
   /**
@@ -26,26 +25,27 @@ export class ValueMover implements SendListener<Transfer> {
     const cap = { maxSendWr: most, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
     const { cq, pd } = engine;
     const qp = id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap });
-    this.#transfers = new SendList(engine, qp, most, describeTransfer, this);
+    this.#transfers = new MessageQueue(engine, qp, most, describeTransfer, this);
   }
 
   /** Begins to move a value. @returns false when there is no way; then it is not told any more */
   move(transfer: Transfer): boolean {
-    return !this.#hasEnded && this.#transfers.post(transfer.buffer, transfer.length, transfer);
+    return !this.#hasEnded && this.#transfers.move(transfer.buffer, transfer.length, transfer);
   }
 
   /** Ends it, once the queue pair was destroyed. Idempotent. */
   end(): void {
     this.#hasEnded = true;
-    this.#transfers.end();
+    this.#transfers.destroyed();
   }
 
-  onLeft(transfer: Transfer, isDone: boolean): void {
-    transfer.done(isDone);
+  onDone(transfer: Transfer | undefined): void {
+    transfer?.done(true);
   }
 
-  onSent(cq: Cq): void {
-    if (cq.status !== WcStatus.SUCCESS) this.fate.loseBy(this.engine, cq);
+  onFailed(transfer: Transfer | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    transfer?.done(false);
+    if (cq !== undefined) this.fate.loseBy(this.engine, cq);
   }
 
   onRefused(error: VerbsError): void {

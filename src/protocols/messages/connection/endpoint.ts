@@ -1,6 +1,6 @@
 import { WcFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Requests } from '../../core/index.js';
+import { type Engine, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
 import { ClosedError, ProtocolError, RequestError } from '../errors.js';
 import { CloseReason, decodeFarewell, type Farewell } from '../protocol/farewell.js';
 import type { Hello } from '../protocol/hello.js';
@@ -8,9 +8,8 @@ import { Kind } from '../protocol/kinds.js';
 import { Protocol } from '../protocol/protocol.js';
 import { Inbox } from './inbox.js';
 import { KeepAlive, type Kept } from './keep-alive.js';
-import type { MessageOperation } from './operation.js';
-import { Outbox, SEND_SLOTS } from './outbox.js';
-import { Receives } from './receives.js';
+import type { MessageOperation, Poster } from './operation.js';
+import { Outbox } from './outbox.js';
 
 /** How a connection ends whose peer says nothing any more. */
 function lost(): ClosedError {
@@ -50,7 +49,7 @@ export interface EndpointListener {
 interface EarlyMessage {
   readonly receive: number;
   readonly immediate: number;
-  readonly byteLength: number;
+  readonly bytes: Uint8Array;
 }
 
 /** How much a connection has carried. */
@@ -65,14 +64,13 @@ export interface Traffic {
  * One end of a connection at work: the protocol bound to a queue pair. It hands what comes to the inbox, has the outbox post what
  * is to be sent, and knows when all of that ends, and why.
  */
-export class Endpoint implements CompletionHandler, Kept {
+export class Endpoint implements SendListener<Poster>, Receiver, Kept {
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   /** Told once, when nothing will be sent or received any more. */
   listener: EndpointListener | undefined;
 
   readonly #protocol: Protocol<MessageOperation>;
-  readonly #requests: Requests;
   readonly #receives: Receives;
   readonly #keepAliveMs: number;
   #keepAlive: KeepAlive | undefined;
@@ -99,16 +97,10 @@ export class Endpoint implements CompletionHandler, Kept {
   ) {
     this.#protocol = new Protocol(own);
     this.#keepAliveMs = keepAliveMs;
-    const requests = engine.requests(this, SEND_SLOTS, OWNER);
-    this.#requests = requests;
     const onGone = (error: VerbsError): void => this.end(error);
-    this.outbox = new Outbox(this.#protocol.outgoing, { engine, qp, requests, owner: OWNER, onGone });
-    this.#receives = new Receives(qp, requests, engine.pool, own.bufferBytes, OWNER);
-    const receives = this.#receives;
-    this.inbox = new Inbox({
-      bytes: (index, byteLength) => receives.bytes(index, byteLength),
-      taken: (index) => this.taken(index),
-    });
+    this.outbox = new Outbox(this.#protocol.outgoing, { engine, qp, owner: OWNER, listener: this, onGone });
+    this.#receives = new Receives(engine, qp, this, { bytes: own.bufferBytes, owner: OWNER });
+    this.inbox = new Inbox(this);
   }
 
   /** Posts the receives that it has promised. @throws VerbsError ENOMEM when there are no buffers for them */
@@ -155,8 +147,7 @@ export class Endpoint implements CompletionHandler, Kept {
   begin(peer: Hello): void {
     this.#peer = peer;
     this.#protocol.begin(peer);
-    for (const { receive, immediate, byteLength } of this.#early.splice(0))
-      this.#onMessage(receive, immediate, byteLength);
+    for (const { receive, immediate, bytes } of this.#early.splice(0)) this.#take(receive, immediate, bytes);
     if (this.#earlyEnd !== undefined) this.end(this.#earlyEnd.failure);
     // A farewell that came early has ended it.
     else if (!this.#hasEnded) this.#keepAlive = new KeepAlive(this.engine, this, this.#keepAliveMs);
@@ -214,7 +205,8 @@ export class Endpoint implements CompletionHandler, Kept {
     this.outbox.gone();
     this.#isDestroyed = true;
     this.end(this.#earlyEnd?.failure);
-    this.#requests.end();
+    this.outbox.destroyed();
+    this.#receives.end();
     for (const { receive } of this.#early.splice(0)) this.#receives.release(receive);
     this.#tellIfIdle();
   }
@@ -228,54 +220,63 @@ export class Endpoint implements CompletionHandler, Kept {
     this.outbox.probe();
   }
 
-  onCompletion(cookie: number, cq: Cq): void {
-    this.#heard += 1;
-    if (cookie >= 0) this.#onSent(cookie, cq);
-    else this.#onReceived(~cookie, cq);
-    this.outbox.pump();
-    this.#tellIfIdle();
+  onDone(poster: Poster | undefined, lease: Lease | undefined): void {
+    poster?.onDone(lease);
+    this.#endIfAnswered();
+    this.#completed();
   }
 
-  onLost(cookie: number): void {
-    this.outbox.gone();
-    this.end(this.#failure ?? this.engine.failure ?? lost());
-    if (cookie >= 0) this.outbox.fail(cookie, closedBy(this.#failure));
-    else this.#receives.release(~cookie);
-  }
-
-  #onSent(index: number, cq: Cq): void {
-    if (cq.status === WcStatus.SUCCESS) {
-      this.outbox.complete(index);
-      this.#endIfAnswered();
+  onFailed(poster: Poster | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    if (cq === undefined) {
+      this.onReceiveLost();
+      poster?.onFailed(closedBy(this.#failure));
       return;
     }
     const error =
       this.#failure ?? (this.#parting === undefined ? this.#requestError(cq) : closedBy(this.#parting.failure));
-    this.outbox.fail(index, error);
+    poster?.onFailed(error);
     this.#lose(error);
+    this.#completed();
   }
 
-  #onReceived(receive: number, cq: Cq): void {
-    const { status } = cq;
-    if (status !== WcStatus.SUCCESS) {
-      this.#receives.release(receive);
-      if (status === WcStatus.WR_FLUSH_ERR) this.#lose(lost());
-      else if (status === WcStatus.LOC_LEN_ERR) this.#distrust('a message is longer than the buffers of this end');
-      else this.end(this.#requestError(cq));
-      return;
-    }
+  onRefused(error: VerbsError): never {
+    throw error;
+  }
+
+  onMessage(receive: number, buffer: Uint8Array, cq: Cq): void {
     const { immData, byteLen } = cq;
+    const bytes = buffer.subarray(0, byteLen);
     if (cq.opcode !== WcOpcode.RECV || (cq.wcFlags & WcFlags.WITH_IMM) === 0) {
       this.#receives.release(receive);
       this.#distrust('a message came without immediate data, or by a WRITE');
-      return;
-    }
-    // Nothing can be made of it before it is known who the peer is.
-    if (this.#peer === undefined) this.#early.push({ receive, immediate: immData, byteLength: byteLen });
-    else this.#onMessage(receive, immData, byteLen);
+    } else if (this.#peer === undefined) {
+      // The protocol is not chosen before the peer's hello is known.
+      this.#early.push({ receive, immediate: immData, bytes });
+    } else this.#take(receive, immData, bytes);
+    this.#completed();
   }
 
-  #onMessage(receive: number, immediate: number, byteLength: number): void {
+  onReceiveError(cq: Cq): void {
+    const { status } = cq;
+    if (status === WcStatus.WR_FLUSH_ERR) this.#lose(lost());
+    else if (status === WcStatus.LOC_LEN_ERR) this.#distrust('a message is longer than the buffers of this end');
+    else this.end(this.#requestError(cq));
+    this.#completed();
+  }
+
+  onReceiveLost(): void {
+    this.outbox.gone();
+    this.end(this.#failure ?? this.engine.failure ?? lost());
+  }
+
+  #completed(): void {
+    this.#heard += 1;
+    this.outbox.pump();
+    this.#tellIfIdle();
+  }
+
+  #take(receive: number, immediate: number, bytes: Uint8Array): void {
+    const byteLength = bytes.length;
     if (this.#hasEnded) {
       this.#receives.release(receive);
       return;
@@ -288,7 +289,7 @@ export class Endpoint implements CompletionHandler, Kept {
       return;
     }
     if (kind === Kind.CLOSE) {
-      const farewell = decodeFarewell(this.#receives.bytes(receive, byteLength));
+      const farewell = decodeFarewell(bytes);
       this.#receives.release(receive);
       this.#onFarewell(failureOf(farewell));
       return;
@@ -298,7 +299,7 @@ export class Endpoint implements CompletionHandler, Kept {
     } else {
       this.#bytesReceived += byteLength;
       if (kind === Kind.DATA) this.#messagesReceived += 1;
-      this.inbox.push(kind, receive, byteLength);
+      this.inbox.push(kind, receive, bytes);
     }
     const { growth } = incoming;
     const added = growth > 0 ? this.#receives.widen(growth) : 0;
@@ -334,9 +335,8 @@ export class Endpoint implements CompletionHandler, Kept {
       return;
     }
     try {
-      this.#receives.post(receive);
+      this.#receives.giveBack(receive);
     } catch (error) {
-      this.#receives.release(receive);
       // It fails only when device or queue pair are gone.
       if (!(error instanceof VerbsError)) throw error;
       this.outbox.gone();

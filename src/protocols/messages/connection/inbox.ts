@@ -1,12 +1,6 @@
 import { type WaitSource, Waiters } from '../../../api/runtime/index.js';
 import { Kind } from '../protocol/kinds.js';
-
-/** The receives whose messages lie here. */
-export interface HeldReceives {
-  bytes(index: number, byteLength: number): Uint8Array;
-  /** Its message was taken. */
-  taken(index: number): void;
-}
+import type { ReceiveOwner } from './taking.js';
 
 /** A message that has come, whole. */
 export interface Received {
@@ -18,7 +12,7 @@ export interface Received {
 interface Held {
   readonly kind: Kind;
   readonly receive: number;
-  readonly byteLength: number;
+  readonly bytes: Uint8Array;
 }
 
 /**
@@ -32,7 +26,7 @@ export class Inbox implements WaitSource<Received> {
   #whole: Received | undefined;
   #end: { readonly error: Error | undefined } | undefined;
 
-  constructor(private readonly receives: HeldReceives) {}
+  constructor(private readonly receives: ReceiveOwner) {}
 
   /** Messages and fragments that wait. */
   get length(): number {
@@ -40,12 +34,12 @@ export class Inbox implements WaitSource<Received> {
   }
 
   /** DATA, MORE or DISCARD has come. */
-  push(kind: Kind, receive: number, byteLength: number): void {
+  push(kind: Kind, receive: number, bytes: Uint8Array): void {
     if (this.#waiters.closed) {
       this.receives.taken(receive);
       return;
     }
-    this.#held.push({ kind, receive, byteLength });
+    this.#held.push({ kind, receive, bytes });
     this.#assemble();
     this.#waiters.serve();
   }
@@ -104,16 +98,16 @@ export class Inbox implements WaitSource<Received> {
     const [first] = this.#held;
     if (this.#held.length === 0 || first.kind !== Kind.DATA) return undefined;
     this.#held.shift();
-    return { bytes: this.receives.bytes(first.receive, first.byteLength), receive: first.receive };
+    return { bytes: first.bytes, receive: first.receive };
   }
 
   #assemble(): void {
     while (this.#whole === undefined && this.#held.length > 0) {
-      const [{ kind, receive, byteLength }] = this.#held;
+      const [{ kind, receive, bytes }] = this.#held;
       if (kind === Kind.DATA && this.#fragments.length === 0) return;
       this.#held.shift();
       if (kind === Kind.DISCARD) this.#fragments = [];
-      else this.#fragments.push(this.receives.bytes(receive, byteLength).slice());
+      else this.#fragments.push(bytes.slice());
       if (kind === Kind.DATA) {
         this.#whole = { bytes: joined(this.#fragments), receive: undefined };
         this.#fragments = [];

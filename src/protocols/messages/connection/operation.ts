@@ -1,6 +1,5 @@
-import { Pending } from '../../core/index.js';
+import { type Lease, Pending } from '../../core/index.js';
 import type { Outgoing } from '../protocol/outgoing.js';
-import type { Poster, Slot } from './send-slots.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 
 /**
@@ -19,6 +18,16 @@ export function goneError(call: string): VerbsError {
   );
 }
 
+/** An operation that posts requests, and learns how each of them ended, oldest first. */
+export interface Poster {
+  /** A request succeeded. @param lease what it read from, or wrote to: the queue releases it afterwards */
+  onDone(lease: Lease | undefined): void;
+  /** A request failed, or was lost. */
+  onFailed(error: Error): void;
+  /** The connection has ended. Adapters may still work on requests in flight, until {@link onDone} or {@link onFailed}. */
+  reject(error: Error): void;
+}
+
 /** Of operations that were begun earlier: they are posted first where they can be. */
 export interface Ordered {
   readonly order: number;
@@ -28,6 +37,7 @@ export interface Ordered {
 export class MessageOperation extends Pending<void> implements Outgoing, Poster, Ordered {
   framedBytes = 0;
   readonly byteLength: number;
+  #inFlight = 0;
   #isComplete = false;
 
   /** @param withdraw takes it out of the queue, as far as it was not sent */
@@ -46,17 +56,18 @@ export class MessageOperation extends Pending<void> implements Outgoing, Poster,
     return isGone(this.bytes, this.byteLength);
   }
 
-  /** All of it was posted. */
-  wasPosted(): void {
-    this.#isComplete = true;
+  /** A fragment was posted. */
+  wasPosted(isLast: boolean): void {
+    this.#inFlight += 1;
+    this.#isComplete = isLast;
   }
 
-  onDone({ offset, byteLength }: Slot): void {
-    // Requests complete in their order, so all fragments before the last have.
-    if (this.#isComplete && offset + byteLength === this.byteLength) this.resolve();
+  onDone(): void {
+    this.#inFlight -= 1;
+    if (this.#isComplete && this.#inFlight === 0) this.resolve();
   }
 
-  onFailed(_slot: Slot, error: Error): void {
+  onFailed(error: Error): void {
     this.reject(error);
   }
 

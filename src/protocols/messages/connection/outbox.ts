@@ -1,11 +1,10 @@
 import { type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { CreditProbes, type Engine, type Lease, type Prober, type Requests } from '../../core/index.js';
+import { CreditProbes, type Engine, type Lease, type Prober, type SendListener, SendQueue } from '../../core/index.js';
 import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
 import { BufferSupply } from './buffer-supply.js';
-import { goneError, type MessageOperation } from './operation.js';
-import { type Poster, SendSlots } from './send-slots.js';
+import { goneError, type MessageOperation, type Poster } from './operation.js';
 import type { QueuedTransfer } from './transfer.js';
 
 /** Requests of a connection that may be under way beside its receives. */
@@ -18,8 +17,9 @@ const NOTHING = new Uint8Array(0);
 export interface OutboxParts {
   readonly engine: Engine;
   readonly qp: Qp;
-  readonly requests: Requests;
   readonly owner: string;
+  /** Throws what it is refused: the outbox handles that. */
+  readonly listener: SendListener<Poster>;
   /** Device or queue pair are gone: nothing can be posted any more. */
   readonly onGone: (error: VerbsError) => void;
 }
@@ -32,7 +32,7 @@ export class Outbox implements Prober {
   readonly statistics = { messagesSent: 0, bytesSent: 0 };
   readonly #outgoing: OutgoingSide<MessageOperation>;
   readonly #onGone: (error: VerbsError) => void;
-  readonly #slots: SendSlots;
+  readonly #sends: SendQueue<Poster>;
   readonly #supply: BufferSupply;
   readonly #probes: CreditProbes;
   readonly #frame = emptyFrame<MessageOperation>();
@@ -43,10 +43,10 @@ export class Outbox implements Prober {
   /** Nothing can be posted any more. */
   #isGone = false;
 
-  constructor(outgoing: OutgoingSide<MessageOperation>, { engine, qp, requests, owner, onGone }: OutboxParts) {
+  constructor(outgoing: OutgoingSide<MessageOperation>, { engine, qp, owner, listener, onGone }: OutboxParts) {
     this.#outgoing = outgoing;
     this.#onGone = onGone;
-    this.#slots = new SendSlots(qp, requests, SEND_SLOTS);
+    this.#sends = new SendQueue(engine, qp, SEND_SLOTS, listener, owner);
     this.#supply = new BufferSupply(engine.pool, owner, () => this.pump());
     this.#probes = new CreditProbes(engine, this);
   }
@@ -58,7 +58,7 @@ export class Outbox implements Prober {
 
   /** Messages and transfers that are not done. */
   get pending(): number {
-    return this.#outgoing.queued + this.#transfers.length + this.#slots.busy;
+    return this.#outgoing.queued + this.#transfers.length + SEND_SLOTS - this.#sends.room;
   }
 
   /** Whether nothing is under way, or ever will be. */
@@ -68,8 +68,7 @@ export class Outbox implements Prober {
 
   /** Whether somebody waits for a request that is under way. */
   get isAwaited(): boolean {
-    for (const poster of this.#slots.posters()) if (poster !== SILENT) return true;
-    return false;
+    return this.#sends.kept().next().done === false;
   }
 
   get awaitsCredit(): boolean {
@@ -91,10 +90,10 @@ export class Outbox implements Prober {
    * credit, and the peer's adapter answers by itself, whatever its program does.
    */
   probe(): void {
-    if (this.#isGone || this.#slots.busy > 0) return;
+    if (this.#isGone || !this.#sends.isEmpty) return;
     this.#post(() => {
-      this.#slots.begin(SILENT, undefined, 0, 0).wrRdmaWrite(0, 0n);
-      this.#slots.post();
+      this.#sends.beginProbe();
+      this.#sends.post();
     });
   }
 
@@ -136,7 +135,7 @@ export class Outbox implements Prober {
     this.#probes.end();
     this.dropAll(told);
     this.#outgoing.close();
-    for (const poster of [...this.#slots.posters()]) poster.reject(told);
+    for (const poster of [...this.#sends.kept()]) poster.reject(told);
   }
 
   /** Nothing can be posted any more. */
@@ -145,14 +144,9 @@ export class Outbox implements Prober {
     this.#probes.end();
   }
 
-  /** The request of a slot succeeded. */
-  complete(slot: number): void {
-    this.#slots.complete(slot);
-  }
-
-  /** It did not. */
-  fail(slot: number, error: Error): void {
-    this.#slots.fail(slot, error);
+  /** The queue pair was destroyed: requests in flight are lost. */
+  destroyed(): void {
+    this.#sends.destroyed();
   }
 
   /** Posts all that can be posted. */
@@ -179,7 +173,7 @@ export class Outbox implements Prober {
   }
 
   readonly #postAll = (): void => {
-    while (this.#slots.free > 0 && this.#postNext()) {
+    while (this.#sends.room > 0 && this.#postNext()) {
       // Each step posts one request.
     }
   };
@@ -205,7 +199,7 @@ export class Outbox implements Prober {
       this.#postCopied(frame, message, lease);
     } else this.#postInline(frame);
     outgoing.sent(frame);
-    if (kind === Kind.DATA) this.#onPosted(message);
+    if (message !== undefined) this.#onPosted(message, kind === Kind.DATA);
     return true;
   }
 
@@ -218,25 +212,26 @@ export class Outbox implements Prober {
     const { pooledBytes } = transfer;
     const lease = pooledBytes === 0 ? undefined : this.#supply.take(pooledBytes);
     if (pooledBytes > 0 && lease === undefined) return false;
-    transfer.post(this.#slots, lease);
+    transfer.post(this.#sends, lease);
     if (transfer.isPosted) this.#transfers.shift();
     return true;
   }
 
-  #onPosted(message: MessageOperation | undefined): void {
-    if (message === undefined) return;
-    message.wasPosted();
+  #onPosted(message: MessageOperation, isWhole: boolean): void {
+    message.wasPosted(isWhole);
+    if (!isWhole) return;
     this.statistics.messagesSent += 1;
     this.statistics.bytesSent += message.byteLength;
   }
 
   /** The payload goes into the request itself. */
   #postInline({ kind, immediate, message, offset, byteLength }: Frame<MessageOperation>): void {
-    const qp = this.#slots.begin(message ?? SILENT, undefined, offset, byteLength);
+    const qp = this.#sends.begin(message, undefined, true);
+    if (qp === undefined) return;
     qp.wrSendImm(immediate);
     if (kind === Kind.CLOSE) qp.wrSetInlineData(this.#farewell);
     else if (message !== undefined && byteLength > 0) qp.wrSetInlineData(payload(message.bytes, offset, byteLength));
-    this.#slots.post();
+    this.#sends.post();
   }
 
   /** The payload goes by a buffer, so that the program's memory is not looked at afterwards. */
@@ -245,31 +240,14 @@ export class Outbox implements Prober {
     message: MessageOperation,
     lease: Lease,
   ): void {
-    try {
-      lease.bytes.set(payload(message.bytes, offset, byteLength));
-      const qp = this.#slots.begin(message, lease, offset, byteLength);
-      qp.wrSendImm(immediate);
-      qp.wrSetSge(lease.lkey, lease.addr, byteLength);
-      this.#slots.post();
-    } catch (error) {
-      lease.release();
-      throw error;
-    }
+    lease.bytes.set(payload(message.bytes, offset, byteLength));
+    const qp = this.#sends.begin(message, lease);
+    if (qp === undefined) return;
+    qp.wrSendImm(immediate);
+    qp.wrSetSge(lease.lkey, lease.addr, byteLength);
+    this.#sends.post();
   }
 }
-
-/** Posts what nobody waits for. */
-const SILENT: Poster = {
-  onDone: () => {
-    // Nobody asked.
-  },
-  onFailed: () => {
-    // The endpoint ends with that.
-  },
-  reject: () => {
-    // As above.
-  },
-};
 
 function payload(bytes: Uint8Array, offset: number, byteLength: number): Uint8Array {
   return byteLength === bytes.byteLength ? bytes : bytes.subarray(offset, offset + byteLength);

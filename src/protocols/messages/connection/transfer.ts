@@ -1,9 +1,8 @@
-import { type Lease, Pending } from '../../core/index.js';
+import { type Lease, Pending, type SendQueue } from '../../core/index.js';
 import type { Qp } from '../../../api/verbs/index.js';
 import type { RemoteBuffer } from '../memory/remote-buffer.js';
 import type { Borrowed, Place } from './borrowed.js';
-import { goneError, isGone, type Ordered } from './operation.js';
-import type { Poster, SendSlots, Slot } from './send-slots.js';
+import { goneError, isGone, type Ordered, type Poster } from './operation.js';
 
 /** What one request moves at most: after a program has given up, what is under way still goes on. */
 const PIECE_BYTES = 64 * 1024;
@@ -18,11 +17,11 @@ export interface QueuedTransfer extends Poster, Ordered {
   /** Bytes of the pool's buffer that the next piece goes by; 0 where it needs none. */
   readonly pooledBytes: number;
   /**
-   * Posts the next piece, by way of a buffer of that size, if it needs one. There must be a free slot.
+   * Posts the next piece, by way of a buffer of that size, if it needs one. There must be room.
    *
    * @throws VerbsError when the device is gone
    */
-  post(slots: SendSlots, lease: Lease | undefined): void;
+  post(sends: SendQueue<Poster>, lease: Lease | undefined): void;
 }
 
 /** Which bytes of the peer's a transfer is about. */
@@ -41,7 +40,6 @@ export interface RemotePiece {
 export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
   readonly #borrowed: Borrowed | undefined;
   #postedBytes = 0;
-  #doneBytes = 0;
   #endedBytes = 0;
 
   constructor(
@@ -65,37 +63,33 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
     return this.#borrowed === undefined ? this.#nextBytes : 0;
   }
 
-  post(slots: SendSlots, lease: Lease | undefined): void {
+  post(sends: SendQueue<Poster>, lease: Lease | undefined): void {
     const { remote, offset: from } = this.piece;
     const offset = this.#postedBytes;
     const byteLength = this.#nextBytes;
-    try {
-      if (lease !== undefined) this.fill(lease, offset, byteLength);
-      const qp = slots.begin(this, lease, offset, byteLength);
-      this.describe(qp, remote.key, remote.address + BigInt(from + offset));
-      const { lkey, addr } = this.#placeOf(lease, offset);
-      qp.wrSetSge(lkey, addr, byteLength);
-      slots.post();
-    } catch (error) {
-      lease?.release();
-      throw error;
-    }
+    if (lease !== undefined) this.fill(lease, offset, byteLength);
+    const qp = sends.begin(this, lease);
+    if (qp === undefined) return;
+    this.describe(qp, remote.key, remote.address + BigInt(from + offset));
+    const { lkey, addr } = this.#placeOf(lease, offset);
+    qp.wrSetSge(lkey, addr, byteLength);
     this.#postedBytes += byteLength;
+    sends.post();
   }
 
-  onDone(slot: Slot): void {
-    this.#endedBytes += slot.byteLength;
+  onDone(lease: Lease | undefined): void {
+    const offset = this.#endedBytes;
+    const byteLength = this.#endNext();
     if (!this.isSettled) {
-      this.#doneBytes += slot.byteLength;
       if (this.isLost) this.reject(goneError(this.call));
-      else if (slot.lease !== undefined) this.onPiece(slot.lease, slot);
-      if (this.#doneBytes === this.piece.byteLength) this.resolve(this.result());
+      else if (lease !== undefined) this.onPiece(lease, offset, byteLength);
+      if (this.#endedBytes === this.piece.byteLength) this.resolve(this.result());
     }
     this.#returnIfDone();
   }
 
-  onFailed(slot: Slot, error: Error): void {
-    this.#endedBytes += slot.byteLength;
+  onFailed(error: Error): void {
+    this.#endNext();
     this.reject(error);
     this.#returnIfDone();
   }
@@ -117,13 +111,24 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
   protected abstract describe(qp: Qp, rkey: number, address: bigint): void;
 
   /** A piece is there, in the buffer that it went by. */
-  protected abstract onPiece(lease: Lease, slot: Slot): void;
+  protected abstract onPiece(lease: Lease, offset: number, byteLength: number): void;
 
   /** What the promise gives. */
   protected abstract result(): T;
 
   get #nextBytes(): number {
-    return Math.min(PIECE_BYTES, this.piece.byteLength - this.#postedBytes);
+    return this.#bytesAt(this.#postedBytes);
+  }
+
+  #bytesAt(offset: number): number {
+    return Math.min(PIECE_BYTES, this.piece.byteLength - offset);
+  }
+
+  /** The oldest piece in flight has ended: pieces end in order. @returns its length */
+  #endNext(): number {
+    const byteLength = this.#bytesAt(this.#endedBytes);
+    this.#endedBytes += byteLength;
+    return byteLength;
   }
 
   #placeOf(lease: Lease | undefined, offset: number): Place {
@@ -197,7 +202,7 @@ export class ReadTransfer extends Transfer<Uint8Array> {
     qp.wrRdmaRead(rkey, address);
   }
 
-  protected onPiece(lease: Lease, { offset, byteLength }: Slot): void {
+  protected onPiece(lease: Lease, offset: number, byteLength: number): void {
     this.into.set(lease.bytes.subarray(0, byteLength), offset);
   }
 

@@ -12,9 +12,6 @@ export class DatagramMemory implements Disposable {
   readonly #mr: Mr;
   readonly #addr: number;
   readonly #sendsAt: number;
-  /** Those to send from that are free. */
-  readonly #free: Int32Array;
-  #freeCount: number;
 
   /** @throws VerbsError ENOMEM */
   constructor(
@@ -25,27 +22,10 @@ export class DatagramMemory implements Disposable {
     this.#sendsAt = receives * RECEIVE_BYTES;
     this.#mr = pd.regMr(alloc(this.#sendsAt + sends * MAX_DATAGRAM), AccessFlags.LOCAL_WRITE);
     this.#addr = Number(this.#mr.addr);
-    this.#free = Int32Array.from({ length: sends }, (_, slot) => slot);
-    this.#freeCount = sends;
   }
 
   get lkey(): number {
     return this.#mr.lkey;
-  }
-
-  get hasRoom(): boolean {
-    return this.#freeCount > 0;
-  }
-
-  /** A buffer to send from; there is to be one ({@link hasRoom}). */
-  takeSend(): number {
-    this.#freeCount -= 1;
-    return this.#free[this.#freeCount];
-  }
-
-  releaseSend(slot: number): void {
-    this.#free[this.#freeCount] = slot;
-    this.#freeCount += 1;
   }
 
   sendAddr(slot: number): number {

@@ -12,7 +12,7 @@ import type { CmId, FullAddress, SocketAddress } from '../../../api/rdmacm/index
 import { openDatagramPort } from '../../../api/provider/index.js';
 import type { DatagramPort } from '../../../api/runtime/index.js';
 import { type Context, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type CompletionHandler, Engine, type Requests } from '../../core/index.js';
+import { type CompletionHandler, Engine, type Requests, type SendListener, SendQueue } from '../../core/index.js';
 import { RsocketError } from '../errors.js';
 import {
   datagramHeaderBytes,
@@ -111,7 +111,7 @@ function contextOf(id: CmId): Context {
 }
 
 /** A socket for datagrams: a queue pair, which those who do not know it find by a UDP port of the same number. */
-export class DatagramSocket implements CompletionHandler {
+export class DatagramSocket implements SendListener<Peer>, CompletionHandler {
   readonly localAddress: FullAddress;
   /** Bytes of a datagram at most. */
   readonly maxPayload: number;
@@ -120,7 +120,8 @@ export class DatagramSocket implements CompletionHandler {
   readonly #engine: Engine;
   readonly #version: 4 | 6;
   readonly #header: Uint8Array;
-  readonly #requests: Requests;
+  readonly #sends: SendQueue<Peer>;
+  readonly #receives: Requests;
   readonly #memory: DatagramMemory;
   readonly #qp: Qp;
   readonly #port: DatagramPort;
@@ -129,10 +130,7 @@ export class DatagramSocket implements CompletionHandler {
   readonly #zone: string;
   readonly #peers = new Peers();
   readonly #arrivals: Arrival[] = [];
-  /** To whom each buffer is under way. */
-  readonly #addressees: (Peer | undefined)[];
   readonly #undo: (() => void)[] = [];
-  #sending = 0;
   #isClosed = false;
 
   /**
@@ -155,11 +153,10 @@ export class DatagramSocket implements CompletionHandler {
       this.#gid = context.queryGid(1, 0);
       this.#version = versionOf(this.#gid);
       this.maxPayload = maxPayload(context, this.#version);
-      this.#requests = engine.requests(this, sends + receives, OWNER);
-      this.#undo.push(() => this.#requests.end());
+      this.#receives = engine.requests(this, receives, OWNER);
+      this.#undo.push(() => this.#receives.end());
       this.#memory = new DatagramMemory(engine.pd, sends, receives);
       this.#undo.push(() => this.#memory[Symbol.dispose]());
-      this.#addressees = new Array<Peer | undefined>(sends);
       this.#undo.push(() => id[Symbol.dispose]());
       this.#qp = id.createQp(engine.pd, {
         qpType: QpType.UD,
@@ -168,6 +165,9 @@ export class DatagramSocket implements CompletionHandler {
         sqSigAll: true,
         cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 0 },
       });
+      this.#sends = new SendQueue(engine, this.#qp, sends, this, OWNER);
+      // Undone last, once the queue pair is destroyed.
+      this.#undo.unshift(() => this.#sends.destroyed());
       for (let slot = 0; slot < receives; slot += 1) this.#postReceive(slot);
       const { port } = id.localAddr ?? { port: 0 };
       this.#port = openDatagramPort(call, context, {
@@ -188,12 +188,12 @@ export class DatagramSocket implements CompletionHandler {
 
   /** Whether there is a buffer to send from. */
   get canSend(): boolean {
-    return this.#memory.hasRoom;
+    return this.#sends.room > 0;
   }
 
   /** Whether the adapter has sent all. */
   get isIdle(): boolean {
-    return this.#sending === 0;
+    return this.#sends.isEmpty;
   }
 
   /** The oldest datagram that nobody has read. */
@@ -240,7 +240,7 @@ export class DatagramSocket implements CompletionHandler {
       this.#introduce(IntroductionKind.DATA, peer, joined(pieces, length));
       return true;
     }
-    if (!this.#memory.hasRoom) return false;
+    if (!this.canSend) return false;
     peer.ah ??= this.#engine.pd.createAh({
       isGlobal: true,
       portNum: 1,
@@ -258,46 +258,19 @@ export class DatagramSocket implements CompletionHandler {
     this.#release();
   }
 
-  onCompletion(cookie: number, cq: Cq): void {
-    if (cookie >= 0) this.#received(cookie, cq);
-    else this.#sent(~cookie);
+  /** A receive has completed. */
+  onCompletion(slot: number, cq: Cq): void {
+    this.#received(slot, cq);
   }
 
-  onLost(cookie: number): void {
-    if (cookie < 0) this.#sent(~cookie);
-    if (this.#isClosed || this.#engine.failure === undefined) return;
+  onLost(): void {
     const { failure } = this.#engine;
+    if (this.#isClosed || failure === undefined) return;
     this.close();
     this.events.failed(failure);
   }
 
-  #post(peer: Peer, ah: NonNullable<Peer['ah']>, pieces: readonly Uint8Array[], length: number): void {
-    const slot = this.#memory.takeSend();
-    this.#memory.fill(slot, this.#header, pieces);
-    const qp = this.#qp;
-    const wrId = this.#requests.expect(~slot);
-    try {
-      qp.wrStart();
-      qp.wrId = wrId;
-      qp.wrSend();
-      qp.wrSetUdAddr(ah, peer.qpn, RDMA_UDP_QKEY);
-      qp.wrSetSge(this.#memory.lkey, this.#memory.sendAddr(slot), this.#header.length + length);
-      qp.wrComplete();
-    } catch (error) {
-      this.#requests.forget(wrId);
-      this.#memory.releaseSend(slot);
-      throw error;
-    }
-    this.#addressees[slot] = peer;
-    peer.underWay += 1;
-    this.#sending += 1;
-  }
-
-  #sent(slot: number): void {
-    const peer = this.#addressees[slot];
-    this.#addressees[slot] = undefined;
-    this.#memory.releaseSend(slot);
-    this.#sending -= 1;
+  onDone(peer: Peer | undefined): void {
     if (peer !== undefined) {
       peer.underWay -= 1;
       peer.tidy();
@@ -305,12 +278,33 @@ export class DatagramSocket implements CompletionHandler {
     if (!this.#isClosed) this.events.writable();
   }
 
+  onFailed(peer: Peer | undefined, _: unknown, cq: Cq | undefined): void {
+    this.onDone(peer);
+    if (cq === undefined) this.onLost();
+  }
+
+  onRefused(error: VerbsError): never {
+    throw error;
+  }
+
+  #post(peer: Peer, ah: NonNullable<Peer['ah']>, pieces: readonly Uint8Array[], length: number): void {
+    const slot = this.#sends.nextSlot;
+    this.#memory.fill(slot, this.#header, pieces);
+    const qp = this.#sends.begin(peer);
+    if (qp === undefined) return;
+    peer.underWay += 1;
+    qp.wrSend();
+    qp.wrSetUdAddr(ah, peer.qpn, RDMA_UDP_QKEY);
+    qp.wrSetSge(this.#memory.lkey, this.#memory.sendAddr(slot), this.#header.length + length);
+    this.#sends.post();
+  }
+
   #postReceive(slot: number): void {
-    const wrId = this.#requests.expect(slot);
+    const wrId = this.#receives.expect(slot);
     try {
       this.#qp.postRecvSge(wrId, this.#memory.lkey, this.#memory.receiveAddr(slot), this.#memory.receiveBytes);
     } catch (error) {
-      this.#requests.forget(wrId);
+      this.#receives.forget(wrId);
       if (!(error instanceof VerbsError)) throw error;
       // The device is lost, and says so by itself.
     }

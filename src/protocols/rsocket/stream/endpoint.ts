@@ -1,6 +1,13 @@
-import { SendFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
+import { WcOpcode, WcStatus } from '../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Requests } from '../../core/index.js';
+import {
+  type CompletionHandler,
+  type Engine,
+  type Lease,
+  type Requests,
+  type SendListener,
+  SendQueue,
+} from '../../core/index.js';
 import { lied, RsocketError } from '../errors.js';
 import {
   type Announcement,
@@ -29,9 +36,9 @@ const OWNER = 'verbena/rsocket';
 /** What names a buffer, and an entry of a table, go inline whatever the program has asked for. */
 export const MIN_INLINE = 24;
 
-/** What requests were, by what is kept with them. Of data it is how many bytes. */
-const RECEIVE = -1;
-const CONTROL = -2;
+/** Kept with a request of the protocol itself; a request of data keeps its length. */
+const CONTROL = -1;
+const RECEIVE = 0;
 
 /** What requests complete with that the peer's adapter does not answer. */
 const UNANSWERED: readonly WcStatus[] = [WcStatus.RETRY_EXC_ERR, WcStatus.RNR_RETRY_EXC_ERR];
@@ -54,12 +61,13 @@ interface Early {
 }
 
 /** One end of a stream at work: the protocol bound to a queue pair and to memory. */
-export class Endpoint implements CompletionHandler {
+export class Endpoint implements SendListener<number>, CompletionHandler {
   readonly memory: StreamMemory;
   listener: EndpointListener | undefined;
   /** Messages that were sent, and that have come. */
   messages = 0;
-  readonly #requests: Requests;
+  readonly #sends: SendQueue<number>;
+  readonly #receives: Requests;
   #protocol: StreamProtocol | undefined;
   #peer: ConnectionData | undefined;
   /** What came before it was known who the peer is. */
@@ -79,11 +87,12 @@ export class Endpoint implements CompletionHandler {
     private readonly qp: Qp,
     readonly sizes: Sizes,
   ) {
-    this.#requests = engine.requests(this, sizes.sqSize + sizes.rqSize, OWNER);
+    this.#sends = new SendQueue(engine, qp, sizes.sqSize, this, OWNER);
+    this.#receives = engine.requests(this, sizes.rqSize, OWNER);
     try {
       this.memory = new StreamMemory(engine.pd, engine.spareMemory, sizes);
     } catch (error) {
-      this.#requests.end();
+      this.#endRequests();
       throw error;
     }
   }
@@ -145,12 +154,9 @@ export class Endpoint implements CompletionHandler {
     for (let most = protocol.firstChunk; taken < total; most = Math.min(2 * most, MAX_CHUNK)) {
       const byteLength = protocol.mappedChunk(total - taken, most);
       if (byteLength === 0) break;
-      const { qp } = this;
-      qp.wrStart();
-      const wrId = this.#begin(byteLength);
-      qp.wrRdmaWrite(key, addr + BigInt(taken));
+      this.#sends.begin(byteLength)?.wrRdmaWrite(key, addr + BigInt(taken));
       this.#setData(protocol, bytes.subarray(taken, taken + byteLength), byteLength);
-      this.#complete(wrId);
+      this.#sends.post();
       protocol.sentMapped(byteLength);
       taken += byteLength;
     }
@@ -205,15 +211,37 @@ export class Endpoint implements CompletionHandler {
     this.#isGone = true;
     this.#hasEnded = true;
     this.#isDestroyed = true;
-    this.#requests.end();
+    this.#endRequests();
     this.memory[Symbol.dispose]();
     this.#releaseReceive();
   }
 
-  onCompletion(cookie: number, cq: Cq): void {
-    if (cq.status !== WcStatus.SUCCESS) this.#onError(cookie, cq);
-    else if (cookie === RECEIVE) this.#onReceived(cq);
-    else this.#onSent(cookie);
+  onDone(kept = 0): void {
+    const protocol = this.#protocol;
+    if (protocol === undefined) return;
+    if (kept === CONTROL) protocol.completedControl();
+    else protocol.completedData(kept);
+    this.listener?.onProgress();
+    this.#pump();
+  }
+
+  onFailed(kept: number | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    if (cq === undefined) this.onLost();
+    else {
+      const target = kept === CONTROL ? 'where it is to be told of buffers' : 'the buffer that it has named';
+      this.#onError(cq, target);
+      this.#pump();
+    }
+  }
+
+  onRefused(error: VerbsError): never {
+    throw error;
+  }
+
+  /** A receive has completed. */
+  onCompletion(_: number, cq: Cq): void {
+    if (cq.status === WcStatus.SUCCESS) this.#onReceived(cq);
+    else this.#onError(cq, undefined);
     this.#pump();
   }
 
@@ -227,12 +255,9 @@ export class Endpoint implements CompletionHandler {
     if (this.#protocol === undefined || this.#protocol.incoming.unread === 0) this.memory.releaseReceive();
   }
 
-  #onSent(cookie: number): void {
-    const protocol = this.#protocol;
-    if (protocol === undefined) return;
-    if (cookie === CONTROL) protocol.completedControl();
-    else protocol.completedData(cookie);
-    this.listener?.onProgress();
+  #endRequests(): void {
+    this.#sends.destroyed();
+    this.#receives.end();
   }
 
   #onReceived(cq: Cq): void {
@@ -266,15 +291,16 @@ export class Endpoint implements CompletionHandler {
     }
   }
 
-  #onError(cookie: number, cq: Cq): void {
+  /** @param target what a send was for; undefined for a receive */
+  #onError(cq: Cq, target: string | undefined): void {
     if (this.#hasEnded) return;
     if (cq.status === WcStatus.WR_FLUSH_ERR) this.#lose(this.engine.context.explain(cq.workCompletion()));
     else if (UNANSWERED.includes(cq.status) && this.#protocol?.isWhole === true) this.end(undefined);
-    else this.end(this.#failureOf(cookie, cq));
+    else this.end(this.#failureOf(cq, target));
   }
 
-  #failureOf(cookie: number, cq: Cq): RsocketError {
-    if (cookie === RECEIVE && cq.status === WcStatus.LOC_LEN_ERR) return lied(BY_SEND);
+  #failureOf(cq: Cq, target: string | undefined): RsocketError {
+    if (target === undefined && cq.status === WcStatus.LOC_LEN_ERR) return lied(BY_SEND);
     const message = this.engine.context.explain(cq.workCompletion());
     switch (cq.status) {
       case WcStatus.RETRY_EXC_ERR:
@@ -288,9 +314,7 @@ export class Endpoint implements CompletionHandler {
         return lied(`it wrote to where it may not: ${message}`);
       case WcStatus.REM_ACCESS_ERR:
       case WcStatus.REM_INV_REQ_ERR:
-        return lied(
-          `${cookie === CONTROL ? 'where it is to be told of buffers' : 'the buffer that it has named'} cannot be written to: ${message}`,
-        );
+        return lied(`${target} cannot be written to: ${message}`);
       default:
         return new RsocketError('rsocket', { errno: 'EIO', message, advice: '' });
     }
@@ -313,24 +337,12 @@ export class Endpoint implements CompletionHandler {
   }
 
   #postData(protocol: StreamProtocol, chunk: Uint8Array, byteLength: number): void {
-    const { qp } = this;
     const { outgoing } = protocol;
-    qp.wrStart();
-    const wrId = this.#begin(byteLength);
-    qp.wrRdmaWriteImm(outgoing.key, outgoing.addr, immediateOf(Operation.DATA, byteLength));
+    this.#sends.begin(byteLength)?.wrRdmaWriteImm(outgoing.key, outgoing.addr, immediateOf(Operation.DATA, byteLength));
     this.#setData(protocol, chunk, byteLength);
-    this.#complete(wrId);
+    this.#sends.post();
     protocol.sentData(byteLength);
     this.messages += 1;
-  }
-
-  /** The number of a request, by which its completion is known. */
-  #begin(cookie: number): number {
-    const { qp } = this;
-    const wrId = this.#requests.expect(cookie);
-    qp.wrId = wrId;
-    qp.wrFlags = SendFlags.SIGNALED;
-    return wrId;
   }
 
   /** Small ones go into the request, others by the send buffer. */
@@ -345,24 +357,21 @@ export class Endpoint implements CompletionHandler {
   }
 
   #postAnnouncement(protocol: StreamProtocol, { index, entry }: Announcement): void {
-    const { qp } = this;
     const peer = this.#peer;
-    if (peer === undefined) return;
-    qp.wrStart();
-    const wrId = this.#begin(0);
+    const qp = peer === undefined ? undefined : this.#sends.begin(0);
+    if (qp === undefined || peer === undefined) return;
     const { addr, key } = peer.targets;
     const at = addr + BigInt(TARGETS * SPAN_BYTES + index * IOMAP_ENTRY_BYTES);
     qp.wrRdmaWriteImm(key, at, immediateOf(Operation.IOMAP_SGL, index));
     qp.wrSetInlineData(encodeIomapEntry(entry, peer.byteOrder));
-    this.#complete(wrId);
+    this.#sends.post();
     protocol.announced();
     this.messages += 1;
   }
 
   #postControl(protocol: StreamProtocol, { immediate, hasGrant, grantAt, entry }: ControlMessage): void {
-    const { qp } = this;
-    qp.wrStart();
-    const wrId = this.#begin(CONTROL);
+    const qp = this.#sends.begin(CONTROL);
+    if (qp === undefined) return;
     const peer = this.#peer;
     if (hasGrant && peer !== undefined) {
       const { addr, key } = peer.targets;
@@ -370,33 +379,16 @@ export class Endpoint implements CompletionHandler {
       writeSpan(this.#grantView, 0, this.memory.half(grantAt), peer.byteOrder);
       qp.wrSetInlineData(this.#grant);
     } else qp.wrRdmaWriteImm(0, 0, immediate);
-    this.#complete(wrId);
+    this.#sends.post();
     this.messages += 1;
   }
 
-  #postKeepalive(): void {
-    const { qp } = this;
-    qp.wrStart();
-    const wrId = this.#begin(CONTROL);
-    qp.wrRdmaWrite(0, 0);
-    this.#complete(wrId);
-  }
-
-  #complete(wrId: number): void {
-    try {
-      this.qp.wrComplete();
-    } catch (error) {
-      this.#requests.forget(wrId);
-      throw error;
-    }
-  }
-
   #postReceive(): void {
-    const wrId = this.#requests.expect(RECEIVE);
+    const wrId = this.#receives.expect(RECEIVE);
     try {
       this.qp.postRecvSge(wrId, 0, 0, 0);
     } catch (error) {
-      this.#requests.forget(wrId);
+      this.#receives.forget(wrId);
       throw error;
     }
   }
@@ -421,7 +413,8 @@ export class Endpoint implements CompletionHandler {
         this.#postAnnouncement(protocol, next);
       if (!this.#isKeepaliveDue || !protocol.takeControlSlot()) return;
       this.#isKeepaliveDue = false;
-      this.#postKeepalive();
+      this.#sends.beginProbe(CONTROL);
+      this.#sends.post();
     } catch (error) {
       this.#giveUp(error);
     }

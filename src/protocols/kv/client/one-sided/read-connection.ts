@@ -1,7 +1,7 @@
 import { type CmId, connect as connectByCm, type Connection, RefusedError } from '../../../../api/rdmacm/index.js';
 import { type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import type { Engine } from '../../../core/index.js';
-import { SendList, type SendListener } from '../../transport/send-list.js';
+import type { Engine, SendListener } from '../../../core/index.js';
+import { MessageQueue } from '../../transport/message-queue.js';
 import { decodeRefusal, encodeReaderOffer, type ReaderOffer, RefusalCode } from '../../wire/index.js';
 import type { Where } from '../establish.js';
 
@@ -22,13 +22,13 @@ export interface Landing {
 
 /** A reliable connection by which a client reads, and nothing else. The first READ that fails is its last. */
 export class ReadConnection implements SendListener<Read> {
-  readonly #reads: SendList<Read>;
+  readonly #reads: MessageQueue<Read>;
   #connection: Connection | undefined;
   #isLost = false;
   #hasEnded = false;
 
   private constructor(engine: Engine, qp: Qp, depth: number) {
-    this.#reads = new SendList(engine, qp, depth, describeRead, this);
+    this.#reads = new MessageQueue(engine, qp, depth, describeRead, this);
   }
 
   /**
@@ -67,7 +67,7 @@ export class ReadConnection implements SendListener<Read> {
 
   /** Begins to read. @returns false when there is no way: then it is not told any more */
   read(read: Read, landing: Landing, length: number): boolean {
-    return !this.#isLost && this.#reads.post(landing, length, read);
+    return !this.#isLost && this.#reads.move(landing, length, read);
   }
 
   /** Ends it: what is on its way is told that it will not be there. Idempotent. */
@@ -76,16 +76,16 @@ export class ReadConnection implements SendListener<Read> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#connection?.[Symbol.dispose]();
-    this.#reads.end();
+    this.#reads.destroyed();
   }
 
-  onLeft({ done }: Read, isDone: boolean): void {
-    if (!isDone) this.#isLost = true;
-    done(isDone);
+  onDone(read: Read | undefined): void {
+    read?.done(true);
   }
 
-  onSent(): void {
-    // What became of it was told already.
+  onFailed(read: Read | undefined): void {
+    this.#isLost = true;
+    read?.done(false);
   }
 
   onRefused(): void {

@@ -1,7 +1,15 @@
 import { QpState, WcOpcode } from '../../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import { type Engine, type Hold, type Lease, type Receiver, Receives } from '../../../core/index.js';
+import {
+  type Engine,
+  type Hold,
+  type Lease,
+  type Receiver,
+  Receives,
+  type SendListener,
+  SendQueue,
+} from '../../../core/index.js';
 import { AtomicOp, UcsStatus } from '../../wire/index.js';
 import type { AmHandlers } from '../am-handlers.js';
 import type { Capabilities, Way } from '../capabilities.js';
@@ -12,7 +20,7 @@ import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
 import type { Hello } from './hello.js';
-import { type Afterwards, SendQueue, statusOf } from '../send-queue.js';
+import { type Afterwards, settle, statusOf } from '../afterwards.js';
 
 /** In messages of leaks. */
 const OWNER = 'ucp rc';
@@ -46,14 +54,14 @@ function capabilitiesFor({ segmentBytes }: Pick<Hello, 'segmentBytes'>): Capabil
 }
 
 /** A way to a peer by a reliable connection. */
-export class RcEndpoint implements Endpoint, Receiver {
+export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> {
   /** Is told once why nothing goes any more. */
   onFailure: ((status: UcsStatus) => void) | undefined;
 
   readonly #engine: Engine;
   readonly #qp: Qp;
   readonly #flow = new FlowControl();
-  readonly #sends: SendQueue;
+  readonly #sends: SendQueue<Afterwards>;
   readonly #receives: Receives;
   readonly #pending = new PendingQueue();
   readonly #flushes = new FlushQueue();
@@ -84,7 +92,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const receives = own.window + 1;
     const cap = { maxSendWr: DEPTH, maxRecvWr: receives, maxSendSge: 2, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
     this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
-    this.#sends = new SendQueue(engine, this.#qp, DEPTH, this.#sendListener(), OWNER);
+    this.#sends = new SendQueue(engine, this.#qp, DEPTH, this, OWNER);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: own.segmentBytes, owner: OWNER });
     const scratch = new Uint8Array(INLINE_BYTES);
     this.#inline = Array.from({ length: INLINE_BYTES + 1 }, (_, length) => scratch.subarray(0, length));
@@ -128,7 +136,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const bytes = header.length + payload.length;
     const refusal = this.#amRefusal(isAm(id, bytes, this.#capabilities.am.short));
     if (refusal !== undefined) return refusal;
-    const qp = this.#begin(undefined);
+    const qp = this.#sends.begin();
     if (qp === undefined) return this.#failed();
     const message = this.#inline[FIRST + bytes];
     message[0] = this.#flow.next(id);
@@ -146,7 +154,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, FIRST, bcopy);
-    const qp = this.#begin(lease);
+    const qp = this.#sends.begin(undefined, lease);
     if (qp === undefined) return this.#failed();
     lease.bytes[0] = this.#flow.next(id);
     qp.wrSend();
@@ -161,7 +169,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     if (refusal !== undefined) return refusal;
     const lease = this.#leases.take(FIRST + header.length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
-    const qp = this.#begin(lease, { completion });
+    const qp = this.#sends.begin({ completion }, lease);
     if (qp === undefined) return this.#failed();
     lease.bytes[0] = this.#flow.next(id);
     lease.bytes.set(header, FIRST);
@@ -173,7 +181,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   putShort(payload: Uint8Array, { rkey, address }: RemotePlace): UcsStatus {
     const refusal = this.#refusal(payload.length <= this.#capabilities.put.short);
     if (refusal !== undefined) return refusal;
-    const qp = this.#begin(undefined);
+    const qp = this.#sends.begin();
     if (qp === undefined) return this.#failed();
     qp.wrRdmaWrite(rkey, address);
     qp.wrSetInlineData(payload);
@@ -186,7 +194,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, 0, SEGMENT_BYTES);
-    const qp = this.#begin(lease);
+    const qp = this.#sends.begin(undefined, lease);
     if (qp === undefined) return this.#failed();
     qp.wrRdmaWrite(rkey, address);
     qp.wrSetSge(lease.lkey, lease.addr, length);
@@ -196,7 +204,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   putZcopy(payload: LocalPlace, { rkey, address }: RemotePlace, completion: Completion): UcsStatus {
     const refusal = this.#refusal(isPlace(payload, MOST));
     if (refusal !== undefined) return refusal;
-    const qp = this.#begin(undefined, { completion });
+    const qp = this.#sends.begin({ completion });
     if (qp === undefined) return this.#failed();
     const { addr, length, lkey } = pieceOf(payload);
     qp.wrRdmaWrite(rkey, address);
@@ -215,7 +223,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     const lease = this.#leases.take(length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const onRead = (bytes: Uint8Array): void => unpack(bytes.subarray(0, length));
-    const qp = this.#begin(lease, { completion, onRead });
+    const qp = this.#sends.begin({ completion, onRead }, lease);
     if (qp === undefined) return this.#failed();
     qp.wrRdmaRead(rkey, address);
     qp.wrSetSge(lease.lkey, lease.addr, length);
@@ -225,7 +233,7 @@ export class RcEndpoint implements Endpoint, Receiver {
   getZcopy(into: LocalPlace, { rkey, address }: RemotePlace, completion: Completion): UcsStatus {
     const refusal = this.#refusal(isPlace(into, MOST));
     if (refusal !== undefined) return refusal;
-    const qp = this.#begin(undefined, { completion });
+    const qp = this.#sends.begin({ completion });
     if (qp === undefined) return this.#failed();
     const { addr, length, lkey } = pieceOf(into);
     qp.wrRdmaRead(rkey, address);
@@ -240,7 +248,7 @@ export class RcEndpoint implements Endpoint, Receiver {
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const { op, rkey, address, value, compare = 0n, onValue } = request;
     const onRead = (bytes: Uint8Array): void => onValue?.(wordIn(bytes));
-    const qp = this.#begin(lease, { completion, onRead });
+    const qp = this.#sends.begin({ completion, onRead }, lease);
     if (qp === undefined) return this.#failed();
     if (op === AtomicOp.ADD) qp.wrAtomicFetchAdd(rkey, address, BigInt.asUintN(64, value));
     else qp.wrAtomicCmpSwp(rkey, address, BigInt.asUintN(64, compare), BigInt.asUintN(64, value));
@@ -250,7 +258,7 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   check(): void {
     // Where there is no room something is under way, which fails by itself.
-    if (this.#failure !== undefined || this.#connection === undefined || !this.#sends.hasRoom) return;
+    if (this.#failure !== undefined || this.#connection === undefined || this.#sends.room === 0) return;
     this.#ask();
   }
 
@@ -266,7 +274,7 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   flush(completion: Completion): UcsStatus {
     // Without room, the last is signaled.
-    if (this.#failure === undefined && this.#sends.endsUnsignaled && this.#sends.hasRoom) this.#ask();
+    if (this.#failure === undefined && this.#sends.endsUnsignaled && this.#sends.room > 0) this.#ask();
     return this.#failure ?? this.#flushes.flush(completion);
   }
 
@@ -307,28 +315,30 @@ export class RcEndpoint implements Endpoint, Receiver {
     this.#onRoom();
   }
 
-  onReceiveError(cq: Cq): void {
-    this.#fail(statusOf(cq.status));
+  onDone(afterwards: Afterwards | undefined, lease: Lease | undefined): void {
+    settle(afterwards, lease, UcsStatus.UCS_OK);
+    this.#flushes.done();
+    this.#onRoom();
   }
 
-  #sendListener() {
-    const failureOf = (): UcsStatus | undefined => this.#failure;
-    return {
-      onDone: (): void => {
-        this.#flushes.done();
-        this.#onRoom();
-      },
-      onFailed: (status: UcsStatus): void => this.#fail(status),
-      get failure() {
-        return failureOf();
-      },
-    };
+  onFailed(afterwards: Afterwards | undefined, lease: Lease | undefined, cq: Cq | undefined): void {
+    const status = statusOf(cq?.status);
+    this.#fail(status);
+    settle(afterwards, lease, this.#failure ?? status);
+  }
+
+  onRefused(): void {
+    this.#fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
+  }
+
+  onReceiveError(cq: Cq): void {
+    this.#fail(statusOf(cq.status));
   }
 
   #refusal(isGood: boolean): UcsStatus | undefined {
     if (this.#failure !== undefined) return this.#failure;
     if (!isGood) return UcsStatus.UCS_ERR_INVALID_PARAM;
-    if (this.#connection === undefined || this.#pending.isBehind || !this.#sends.hasRoom)
+    if (this.#connection === undefined || this.#pending.isBehind || this.#sends.room === 0)
       return UcsStatus.UCS_ERR_NO_RESOURCE;
     return undefined;
   }
@@ -339,16 +349,8 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   /** Has the peer answer to nothing, and so to all before it. */
   #ask(): void {
-    const qp = this.#sends.begin(undefined, undefined, true);
-    if (qp === undefined) return;
-    // A peer that is gone does not answer even to nothing; no key is looked at where nothing is written (protocol/reliable.md 2.8).
-    qp.wrRdmaWrite(0, 0n);
-    qp.wrSetInlineData(NOTHING);
+    if (this.#sends.beginProbe() === undefined) return;
     this.#end(UcsStatus.UCS_OK);
-  }
-
-  #begin(lease: Lease | undefined, afterwards?: Afterwards): Qp | undefined {
-    return this.#sends.begin(lease, afterwards);
   }
 
   #end(status: UcsStatus): UcsStatus {
@@ -363,8 +365,8 @@ export class RcEndpoint implements Endpoint, Receiver {
 
   /** There may be room. A grant goes first, since the peer may have none before it comes. */
   #onRoom(): void {
-    if (this.#flow.owesGrant && this.#sends.hasRoom) {
-      const qp = this.#begin(undefined);
+    if (this.#flow.owesGrant && this.#sends.room > 0) {
+      const qp = this.#sends.begin();
       if (qp === undefined) return;
       const message = this.#inline[FIRST];
       message[0] = PURE_GRANT;

@@ -1,6 +1,6 @@
 import type { Ah } from '../../../../api/verbs/index.js';
 import type { Completion } from '../endpoint.js';
-import type { Afterwards } from '../send-queue.js';
+import type { Afterwards } from '../afterwards.js';
 
 /** A queue pair to send to. */
 export class Addressee implements Completion {

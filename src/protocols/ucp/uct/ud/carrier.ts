@@ -1,8 +1,16 @@
 import { type Gid, mtuBytes, QpState, QpType } from '../../../../device/ibta/index.js';
 import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import { type Engine, type Hold, type Receiver, Receives } from '../../../core/index.js';
+import {
+  type Engine,
+  type Hold,
+  type Lease,
+  type Receiver,
+  Receives,
+  type SendListener,
+  SendQueue,
+} from '../../../core/index.js';
 import { MAX_UD_SEGMENT_BYTES, UcsStatus } from '../../wire/index.js';
-import { type Afterwards, SendQueue, statusOf } from '../send-queue.js';
+import { type Afterwards, settle, statusOf } from '../afterwards.js';
 import { GRH_BYTES, type UdAddress } from './addresses.js';
 import { Addressee } from './addressee.js';
 import type { Datagram } from './datagram.js';
@@ -28,12 +36,12 @@ export interface CarrierListener {
 }
 
 /** The queue pair of an interface, and its buffers. */
-export class Carrier implements Receiver {
+export class Carrier implements Receiver, SendListener<Afterwards> {
   readonly address: UdAddress;
   /** Bytes of the longest datagram. */
   readonly segmentBytes: number;
   readonly #qp: Qp;
-  readonly #sends: SendQueue;
+  readonly #sends: SendQueue<Afterwards>;
   readonly #receives: Receives;
   readonly #hold: Hold;
   readonly #sgidIndex = 0;
@@ -69,7 +77,7 @@ export class Carrier implements Receiver {
     });
     this.address = { gid, qpn: this.#qp.qpNum, qkey };
     const owner = OWNER;
-    this.#sends = new SendQueue(engine, this.#qp, SENDS, this.#sendListener(), owner);
+    this.#sends = new SendQueue(engine, this.#qp, SENDS, this, owner);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: GRH_BYTES + this.segmentBytes, owner });
     this.#hold = engine.hold();
     try {
@@ -95,7 +103,7 @@ export class Carrier implements Receiver {
 
   /** Whether something can be sent that others wait for. */
   get hasReserve(): boolean {
-    return this.#sends.hasRoom;
+    return this.#sends.room > 0;
   }
 
   /** @throws VerbsError ENOMEM when the device is full */
@@ -152,30 +160,32 @@ export class Carrier implements Receiver {
     }
   }
 
+  onDone(afterwards: Afterwards | undefined, lease: Lease | undefined): void {
+    settle(afterwards, lease, UcsStatus.UCS_OK);
+    if (!this.#isEnding) this.listener.onRoom();
+    else if (this.#sends.isEmpty) this.engine.afterPass(() => this.#destroy());
+  }
+
+  onFailed(afterwards: Afterwards | undefined, lease: Lease | undefined, cq: Cq | undefined): void {
+    const status = statusOf(cq?.status);
+    this.#lose(status);
+    settle(afterwards, lease, this.#failure ?? status);
+  }
+
+  onRefused(): void {
+    this.#lose(UcsStatus.UCS_ERR_CONNECTION_RESET);
+  }
+
   onReceiveError(cq: Cq): void {
     this.#lose(statusOf(cq.status));
   }
 
   #begin(to: Addressee, afterwards: Afterwards): Qp | undefined {
-    const qp = this.#failure === undefined ? this.#sends.begin(undefined, afterwards) : undefined;
+    const qp = this.#failure === undefined ? this.#sends.begin(afterwards) : undefined;
     if (qp === undefined) return undefined;
     qp.wrSend();
     qp.wrSetUdAddr(to.ah, to.qpn, to.qkey);
     return qp;
-  }
-
-  #sendListener() {
-    const failureOf = (): UcsStatus | undefined => this.#failure;
-    return {
-      onDone: (): void => {
-        if (!this.#isEnding) this.listener.onRoom();
-        else if (this.#sends.isEmpty) this.engine.afterPass(() => this.#destroy());
-      },
-      onFailed: (status: UcsStatus): void => this.#lose(status),
-      get failure() {
-        return failureOf();
-      },
-    };
   }
 
   #giveBack(receive: number): void {

@@ -1,7 +1,7 @@
 import type { Lease } from '../../../core/index.js';
 import { type UcsStatus } from '../../wire/index.js';
 import type { Completion, LocalPlace } from '../endpoint.js';
-import type { Afterwards } from '../send-queue.js';
+import type { Afterwards } from '../afterwards.js';
 import type { Addressee } from './addressee.js';
 
 /** A datagram that was sent, and is kept for as long as it may have to be sent again. */

@@ -1,7 +1,17 @@
 import { assert, QpState, WcOpcode, WcStatus } from '../../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
 import { type Context, type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import { type Engine, type Hold, ReceiveCredits, type Receiver, Receives, SendCredits } from '../../../core/index.js';
+import {
+  type Engine,
+  type Hold,
+  type Lease,
+  ReceiveCredits,
+  type Receiver,
+  Receives,
+  SendCredits,
+  type SendListener,
+  SendQueue,
+} from '../../../core/index.js';
 import { type Access, type Body, lengthOf, type MoveOutcome, piecesOf } from '../../wire/index.js';
 import type { Clock, Exposure, Held, InUse, Link, LinkGrant, LinkReceiver, Move } from '../link.js';
 import { type LinkOptions, XioError } from '../transport.js';
@@ -20,10 +30,9 @@ import {
 } from './frame.js';
 import { LinkGrants } from './grants.js';
 import { Moves } from './moves.js';
-import { SEND_SGES, Transfers } from './transfers.js';
+import { type Afterwards, SEND_SGES, Transfers } from './transfers.js';
 import { BUFFER_BYTES, type Hello, INLINE_BYTES, WINDOW } from './hello.js';
 import { FrameBuffers } from './frame-buffers.js';
-import { SendSlots } from './send-slots.js';
 
 /** In messages of leaks. */
 const OWNER = 'verbena/xio';
@@ -33,14 +42,14 @@ const MOST_REQUESTS_A_MESSAGE = 2;
 const NOTHING = new Uint8Array(0);
 
 /** A link by a reliable connection of rdma_cm. */
-export class RdmaLink implements Link, Receiver {
+export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   readonly scheme = 'rdma';
   readonly hasRemoteMemory = true;
   readonly clock: Clock;
 
   readonly #engine: Engine;
   readonly #qp: Qp;
-  readonly #slots: SendSlots;
+  readonly #sends: SendQueue<Afterwards>;
   readonly #receives: Receives;
   readonly #buffers: FrameBuffers;
   readonly #memory: BodyMemory;
@@ -60,6 +69,7 @@ export class RdmaLink implements Link, Receiver {
   #early: Uint8Array[] = [];
   #heard = 0;
   #wasRefused = false;
+  #isRoomDue = false;
   #state: 'at work' | 'closing' | 'ending' | 'ended' = 'at work';
   #failure: Error | undefined;
 
@@ -84,17 +94,11 @@ export class RdmaLink implements Link, Receiver {
       maxInlineData: INLINE_BYTES,
     };
     this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
-    this.#slots = new SendSlots(
-      engine,
-      this.#qp,
-      SEND_DEPTH,
-      { onRoom: () => this.#onRoom(), onFailed: (status) => this.#onFailed(status) },
-      OWNER,
-    );
+    this.#sends = new SendQueue(engine, this.#qp, SEND_DEPTH, this, OWNER);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: BUFFER_BYTES, owner: OWNER });
     this.#buffers = new FrameBuffers(engine.pool, BUFFER_BYTES, OWNER, () => this.#onRoom());
     this.#memory = new BodyMemory(engine);
-    this.#transfers = new Transfers(this.#slots);
+    this.#transfers = new Transfers(this.#sends);
     this.#grants = new LinkGrants(engine, this.#memory);
     this.#moves = new Moves(engine, this.#memory, this.#transfers);
     try {
@@ -102,7 +106,7 @@ export class RdmaLink implements Link, Receiver {
       if (this.#receives.posted < WINDOW) throw noBuffers();
     } catch (error) {
       this.#receives.end();
-      this.#slots.destroyed();
+      this.#sends.destroyed();
       throw error;
     }
     this.#hold = engine.hold();
@@ -153,7 +157,7 @@ export class RdmaLink implements Link, Receiver {
       this.#isAtWork &&
       this.#credits !== undefined &&
       this.#credits.available > 0 &&
-      this.#slots.room >= MOST_REQUESTS_A_MESSAGE &&
+      this.#sends.room >= MOST_REQUESTS_A_MESSAGE &&
       this.#buffers.isThere;
     if (!can) this.#wasRefused = true;
     return can;
@@ -208,7 +212,7 @@ export class RdmaLink implements Link, Receiver {
 
   probe(): void {
     // Where there is no room something is under way, which fails by itself.
-    if (this.#isAtWork && this.#slots.room > 0) this.#slots.ask();
+    if (this.#isAtWork && this.#sends.room > 0) this.#ask();
   }
 
   ref(): void {
@@ -245,8 +249,24 @@ export class RdmaLink implements Link, Receiver {
     this.#offerRoom();
   }
 
+  onDone(afterwards: Afterwards | undefined): void {
+    afterwards?.(true, WcStatus.SUCCESS);
+    this.#onRoomSoon();
+  }
+
+  onFailed(afterwards: Afterwards | undefined, _: Lease | undefined, cq: Cq | undefined): void {
+    const status = cq?.status;
+    this.#failBy(status);
+    afterwards?.(false, status);
+    if (cq !== undefined) this.#onRoomSoon();
+  }
+
+  onRefused(): void {
+    this.#failBy(undefined);
+  }
+
   onReceiveError(cq: Cq): void {
-    this.#onFailed(cq.status);
+    this.#failBy(cq.status);
   }
 
   get #isAtWork(): boolean {
@@ -331,7 +351,7 @@ export class RdmaLink implements Link, Receiver {
     const place = decodeToken(target);
     const pieces = piecesOf(body).length;
     // The frame that tells of it has to follow at once.
-    if (bodyBytes > place.length || Transfers.count(pieces) >= this.#slots.room) return undefined;
+    if (bodyBytes > place.length || Transfers.count(pieces) >= this.#sends.room) return undefined;
     const from = this.#attempt(() => this.#memory.source(body));
     if (from === undefined) return undefined;
     this.#transfers.startNow(false, [{ ...place, length: bodyBytes }], from.pieces, () => from.release());
@@ -347,38 +367,50 @@ export class RdmaLink implements Link, Receiver {
     if (length <= INLINE_BYTES) {
       const bytes = this.#buffers.inline(length);
       fillFrame(bytes, frame, head, body);
-      const qp = this.#slots.begin(undefined);
+      const qp = this.#sends.begin();
       if (qp === undefined) return;
       qp.wrSend();
       qp.wrSetInlineData(bytes);
     } else {
       const lease = this.#buffers.take();
       fillFrame(lease.bytes, frame, head, body);
-      const qp = this.#slots.begin(() => lease.release());
+      const qp = this.#sends.begin(undefined, lease);
       if (qp === undefined) return;
       qp.wrSend();
       qp.wrSetSge(lease.lkey, lease.addr, length);
     }
     this.#credits.take();
     this.#granting.tell();
-    this.#slots.end();
+    this.#sends.end();
   }
 
   /** The peer is told how far it may send, where it would not hear of it in time otherwise. */
   #tellCredit(): void {
-    if (!this.#isAtWork || !this.#granting.isDue || this.#slots.room === 0) return;
+    if (!this.#isAtWork || !this.#granting.isDue || this.#sends.room === 0) return;
     if (this.#credits === undefined || this.#credits.availableForControl === 0) return;
     Object.assign(this.#outgoing, emptyFrame());
     this.#sendFrame(NOTHING, NOTHING);
   }
 
-  #onRoom(): void {
+  /** Once a pass, however many requests it has completed. */
+  #onRoomSoon(): void {
+    if (this.#isRoomDue) return;
+    this.#isRoomDue = true;
+    this.#engine.afterPass(this.#onRoom);
+  }
+
+  #ask(): void {
+    if (this.#sends.beginProbe() !== undefined) this.#sends.end();
+  }
+
+  readonly #onRoom = (): void => {
+    this.#isRoomDue = false;
     this.#heard += 1;
     if (this.#isAtWork) this.#transfers.pump();
     this.#tellCredit();
     this.#offerRoom();
     this.#closeIfSent();
-  }
+  };
 
   #offerRoom(): void {
     if (!this.#wasRefused || !this.canSend) return;
@@ -408,7 +440,7 @@ export class RdmaLink implements Link, Receiver {
     this.#fail(new XioError('XIO_E_MSG_INVALID', `the peer broke the protocol: ${lie}`));
   }
 
-  #onFailed(status: WcStatus | undefined): void {
+  #failBy(status: WcStatus | undefined): void {
     if (status === WcStatus.LOC_LEN_ERR) this.#distrust('a frame is longer than the buffers of this end');
     else if (status === WcStatus.WR_FLUSH_ERR || status === undefined) this.#fail(undefined);
     else this.#fail(new XioError('XIO_E_SESSION_DISCONNECTED', 'the connection was lost: ' + this.#reasonOf(status)));
@@ -436,8 +468,8 @@ export class RdmaLink implements Link, Receiver {
 
   #closeIfSent(): void {
     if (this.#state !== 'closing') return;
-    if (this.#slots.endsUnsignaled) this.#slots.ask();
-    if (!this.#slots.isEmpty) return;
+    if (this.#sends.endsUnsignaled) this.#ask();
+    if (!this.#sends.isEmpty) return;
     this.#state = 'ending';
     void this.#connection?.close().then(() => this.#tearDown());
   }
@@ -461,7 +493,7 @@ export class RdmaLink implements Link, Receiver {
   #tearDown(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#slots.destroyed();
+    this.#sends.destroyed();
     this.#receives.end();
     this.#buffers.end();
     this.#arrivals.clear();

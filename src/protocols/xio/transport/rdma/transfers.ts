@@ -1,11 +1,14 @@
 import type { Sge } from '../../../../api/verbs/index.js';
 import type { WcStatus } from '../../../../device/ibta/index.js';
+import type { SendQueue } from '../../../core/index.js';
 import type { LocalPiece } from './body-memory.js';
 import type { RemotePlace } from './frame.js';
-import type { Afterwards, SendSlots } from './send-slots.js';
 
 /** Pieces of memory that a work request takes; more of them take several. As many as a message of Accelio's has, unless it is told otherwise. */
 export const SEND_SGES = 4;
+
+/** Called once a request ended. @param status of the request itself, where it completed */
+export type Afterwards = (isDone: boolean, status: WcStatus | undefined) => void;
 
 /** What one work request moves. */
 interface Segment {
@@ -25,7 +28,7 @@ interface Waiting {
 export class Transfers {
   #waiting: Waiting[] = [];
 
-  constructor(private readonly slots: SendSlots) {}
+  constructor(private readonly sends: SendQueue<Afterwards>) {}
 
   /**
    * Moves bytes between places of the peer's and pieces of this end's, in as many work requests as it takes, now or when there is room.
@@ -57,7 +60,7 @@ export class Transfers {
 
   /** There is room. */
   pump(): void {
-    while (this.#waiting.length > 0 && this.slots.room > 0) {
+    while (this.#waiting.length > 0 && this.sends.room > 0) {
       const waiting = this.#waiting.shift();
       if (waiting !== undefined) this.#post(waiting);
     }
@@ -69,18 +72,21 @@ export class Transfers {
   }
 
   #begin(waiting: Waiting): void {
-    if (this.slots.room > 0 && this.#waiting.length === 0) this.#post(waiting);
+    if (this.sends.room > 0 && this.#waiting.length === 0) this.#post(waiting);
     else this.#waiting.push(waiting);
   }
 
   #post({ isRead, segment, afterwards }: Waiting): void {
     const { address, rkey, sges } = segment;
-    const qp = this.slots.begin(afterwards);
-    if (qp === undefined) return;
+    const qp = this.sends.begin(afterwards);
+    if (qp === undefined) {
+      afterwards(false, undefined);
+      return;
+    }
     if (isRead) qp.wrRdmaRead(rkey, address);
     else qp.wrRdmaWrite(rkey, address);
     qp.wrSetSgeList(sges);
-    this.slots.end();
+    this.sends.end();
   }
 }
 

@@ -1,55 +1,47 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WcStatus } from '../../../device/ibta/index.js';
 import type { Cq, Qp, VerbsError } from '../../../entry/index.js';
-import { type Engine, SendList, type SendListHandler } from '../index.js';
+import { type Engine, type Lease, type SendListener, SendQueue } from '../index.js';
 import { type Sim, simulate } from '../../../entry/sim.js';
 import { connectEndpoints, Endpoint, SLOTS, twoEngines } from './support/endpoints.js';
 
 const DEPTH = SLOTS;
 const NOTHING = new Uint8Array(0);
 
-/** Messages without bytes, whose places are free again as soon as it is told of them. */
-class Messages implements SendListHandler {
-  readonly list: SendList;
+/** Messages without bytes. */
+class Messages implements SendListener<number> {
+  readonly queue: SendQueue<number>;
   readonly told: string[] = [];
   readonly refusals: string[] = [];
   onLeft: () => void = () => undefined;
 
-  constructor(
-    engine: Engine,
-    private readonly qp: Qp,
-  ) {
-    this.list = new SendList(engine, qp, DEPTH, this, 'messages');
+  constructor(engine: Engine, qp: Qp) {
+    this.queue = new SendQueue(engine, qp, DEPTH, this, 'messages');
   }
 
   /** @returns whether it was begun */
-  send(isAwaited: boolean): boolean {
-    if (this.list.begin(isAwaited) === undefined) return false;
-    this.qp.wrSend();
-    this.qp.wrSetInlineData(NOTHING);
-    this.list.end();
+  send(isAwaited: boolean, lease?: Lease): boolean {
+    const qp = this.queue.begin(isAwaited ? this.told.length : undefined, lease, isAwaited);
+    if (qp === undefined) return false;
+    qp.wrSend();
+    qp.wrSetInlineData(NOTHING);
+    this.queue.end();
     return true;
   }
 
-  onDone(place: number): void {
-    this.#leave(place, 'done');
+  onDone(): void {
+    this.#leave('done');
   }
 
-  onCompletion(place: number, { status }: Cq): void {
-    this.#leave(place, status === WcStatus.SUCCESS ? 'completed' : 'failed');
-  }
-
-  onLost(place: number): void {
-    this.#leave(place, 'lost');
+  onFailed(_: number | undefined, _lease: Lease | undefined, cq: Cq | undefined): void {
+    this.#leave(cq === undefined ? 'lost' : 'failed');
   }
 
   onRefused({ code }: VerbsError): void {
     this.refusals.push(code);
   }
 
-  #leave(place: number, what: string): void {
-    this.list.leave(place);
+  #leave(what: string): void {
     this.told.push(what);
     this.onLeft();
   }
@@ -77,17 +69,31 @@ function countLists(qp: Qp): { lists: number } {
   return posted;
 }
 
-describe('a list of sends', () => {
+describe('a send queue', () => {
   it('tells of each once, has every place again, and signals the last that fits', () =>
     simulate(async (sim) => {
       const { engine, said } = await messages(sim);
       for (let i = 0; i < DEPTH; i += 1) assert.ok(said.send(false));
-      assert.equal(said.list.room, 0);
-      assert.equal(said.list.endsUnsignaled, false);
-      while (!said.list.isEmpty) engine.progress();
+      assert.equal(said.queue.room, 0);
+      assert.equal(said.queue.endsUnsignaled, false);
+      while (!said.queue.isEmpty) engine.progress();
       assert.equal(said.told.length, DEPTH);
       assert.ok(!said.told.includes('failed'));
-      assert.equal(said.list.room, DEPTH);
+      assert.equal(said.queue.room, DEPTH);
+    }));
+
+  it('gives back what it kept, and releases the lease only after that', () =>
+    simulate(async (sim) => {
+      const { engine, said } = await messages(sim);
+      const lease = engine.pool.lease(1, 'messages');
+      const { leased } = engine.pool;
+      const seen: number[] = [];
+      said.onLeft = () => seen.push(engine.pool.leased, said.queue.room);
+      said.send(false, lease);
+      said.send(true);
+      assert.deepEqual([...said.queue.kept()], [0]);
+      while (!said.queue.isEmpty) engine.progress();
+      assert.deepEqual(seen, [leased, DEPTH - 1, leased - 1, DEPTH]);
     }));
 
   it('posts what one pass begins as one list', () =>
@@ -123,7 +129,7 @@ describe('a list of sends', () => {
       while (said.told.length < 4) engine.progress();
       said.send(true);
       assert.equal(posted.lists, 3);
-      while (!said.list.isEmpty) engine.progress();
+      while (!said.queue.isEmpty) engine.progress();
     }));
 
   it('posts what a pass begins though something else that was to be done after it fails', () =>
@@ -143,7 +149,7 @@ describe('a list of sends', () => {
       assert.throws(() => engine.inPass(failing), RangeError);
       assert.equal(posted.lists, 1);
       assert.deepEqual(done, ['one', 'other']);
-      while (!said.list.isEmpty) engine.progress();
+      while (!said.queue.isEmpty) engine.progress();
     }));
 
   it('refuses what is begun once the queue pair was destroyed, and loses what was', () =>
@@ -151,10 +157,10 @@ describe('a list of sends', () => {
       const { atClient, said } = await messages(sim);
       assert.ok(said.send(false));
       atClient[Symbol.dispose]();
-      said.list.destroyed();
+      said.queue.destroyed();
       assert.deepEqual(said.told, ['lost']);
       assert.equal(said.send(true), false);
       assert.equal(said.refusals.length, 1);
-      assert.ok(said.list.isEmpty);
+      assert.ok(said.queue.isEmpty);
     }));
 });
