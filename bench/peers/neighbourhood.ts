@@ -3,8 +3,8 @@
  * a GET READs the neighbourhood of its key, of six slots, at once.
  */
 import { AccessFlags, alloc, type CmId, connect, type FullAddress, listen, type Qp } from '../../src/entry/index.js';
-import { Engine, type Lease } from '../../src/protocols/core/index.js';
-import { MessageQueue } from '../../src/protocols/kv/transport/message-queue.js';
+import { Engine, type Lease, SendQueue } from '../../src/protocols/core/index.js';
+import { postFor } from '../../src/protocols/kv/transport/send-copy.js';
 
 /** As the authors of HERD have it of FaRM. */
 const NEIGHBOURS = 6;
@@ -46,10 +46,11 @@ interface Reading {
 }
 
 export class TableReader {
-  #reads: MessageQueue<Reading> | undefined;
+  #reads: SendQueue<Reading> | undefined;
   #engine: Engine | undefined;
   #addr = 0n;
   #rkey = 0;
+  readonly #describe = (qp: Qp, { at }: Reading): void => qp.wrRdmaRead(this.#rkey, this.#addr + BigInt(at));
   readonly #slotBytes: number;
 
   constructor(valueBytes: number) {
@@ -72,8 +73,7 @@ export class TableReader {
           throw error;
         },
       };
-      const describe = (to: Qp, { at }: Reading): void => to.wrRdmaRead(this.#rkey, this.#addr + BigInt(at));
-      this.#reads = new MessageQueue(engine, qp, depth, describe, listener);
+      this.#reads = new SendQueue(engine, qp, depth, listener, 'table');
       engine.hold();
     };
     const { host, port } = where;
@@ -90,7 +90,8 @@ export class TableReader {
       const lease = this.#engine?.pool.tryLease(bytes, 'table');
       if (lease === undefined) throw new Error('no buffer to read into');
       const reading = { at: placeOf(n) * this.#slotBytes, key, lease, resolve };
-      if (this.#reads?.move(lease, bytes, reading) !== true) throw new Error('no room for another READ');
+      if (this.#reads === undefined || !postFor(this.#reads, lease, bytes, reading, this.#describe))
+        throw new Error('no room for another READ');
     });
   }
 

@@ -2,8 +2,11 @@
 export { Engine, type EngineOptions, type EngineStatistics } from './progress/engine.js';
 export type { Hold } from './progress/loop-progress.js';
 export type { CompletionHandler, Requests, SendHandler } from './progress/requests.js';
+export { engineOf, establish } from './connection/establish.js';
+export { RcEndpoint, type RcState } from './connection/rc-endpoint.js';
 export { type SendListener, SendQueue } from './progress/send-queue.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
+export { BufferSupply } from './memory/buffer-supply.js';
 export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
 export { SpareMemory } from './memory/spare-memory.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
@@ -17,6 +20,7 @@ export type {
 } from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
 export { CreditProbes, type Prober } from './waits/credit-probes.js';
+export { KeepAlive, type KeepAliveSettings } from './waits/keep-alive.js';
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { type Outcome, Pending, type Timers, Unsettled } from './waits/pending.js';
 export { checkWait, timedOut, WAIT_FIELDS, type WaitOptions } from './waits/wait-options.js';

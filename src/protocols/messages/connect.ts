@@ -1,7 +1,6 @@
 import { RejectReason } from '../../device/ibta/index.js';
 import {
   connect as connectByCm,
-  type CmId,
   type Connection,
   type ConnectionOptions,
   RefusedError,
@@ -14,9 +13,8 @@ import {
   refuse,
   VerbsError,
 } from '../../api/verbs/index.js';
-import { Engine, type WaitOptions } from '../core/index.js';
+import { establish, type WaitOptions } from '../core/index.js';
 import { Endpoint } from './connection/endpoint.js';
-import { INLINE_BYTES, SEND_SLOTS } from './connection/outbox.js';
 import { MessageConnection } from './connection/message-connection.js';
 import { ProtocolError } from './errors.js';
 import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';
@@ -60,15 +58,15 @@ export async function connect(options: MessageConnectOptions): Promise<MessageCo
   refuse(call, fieldsProblem('options', options, CONNECT_FIELDS));
   const { window, maxMessageBytes, keepAliveMs, ...where } = options;
   const own = helloOf(call, { window, maxMessageBytes });
-  return establish({ own, keepAliveMs: keepAliveOf(call, { keepAliveMs }) }, (param) =>
+  return establishMessages({ own, keepAliveMs: keepAliveOf(call, { keepAliveMs }) }, (param) =>
     connectByCm({ ...where, ...param }).catch((error: unknown) => {
       throw refusalOf(call, error);
     }),
   );
 }
 
-/** How an end talks. */
-export interface Manners {
+/** What one end offers, and how often it probes a silent peer. */
+export interface ConnectionPolicy {
   readonly own: Hello;
   readonly keepAliveMs: number;
 }
@@ -77,46 +75,19 @@ export interface Manners {
 type Establishing = (param: ConnectionOptions) => Promise<Connection>;
 
 /** Makes a connection of messages of one that `by` makes. @throws what `by` throws; ProtocolError when the peer speaks something else */
-export async function establish({ own, keepAliveMs }: Manners, by: Establishing): Promise<MessageConnection> {
-  let endpoint: Endpoint | undefined;
-  const createQp = (id: CmId): void => {
-    // Of a name with several addresses, the one before led to nobody.
-    endpoint?.destroyed();
-    endpoint = undefined;
-    const engine = Engine.of(contextOf(id));
-    const cap = {
-      maxSendWr: SEND_SLOTS,
-      maxRecvWr: own.maxWindow,
-      maxSendSge: 1,
-      maxRecvSge: 1,
-      maxInlineData: INLINE_BYTES,
-    };
-    const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-    endpoint = new Endpoint(engine, qp, own, keepAliveMs);
-    endpoint.open();
-  };
-  // What `by` did is not seen by the compiler.
-  const made = (): Endpoint | undefined => endpoint;
-  let connection: Connection | undefined;
-  try {
-    connection = await by({ createQp, privateData: encodeHello(own) });
-    const end = made();
-    if (end === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
-    const peer = decodeHello(connection.privateData);
-    if (typeof peer === 'string') throw new ProtocolError('connect', peer);
-    return new MessageConnection(connection, end, peer);
-  } catch (error) {
-    connection?.[Symbol.dispose]();
-    made()?.destroyed();
-    throw error;
-  }
-}
-
-/** The device of an identifier that has one. */
-export function contextOf(id: CmId): Context {
-  const { verbs } = id;
-  if (verbs !== undefined) return verbs;
-  throw new Error('verbena: internal error: a queue pair is made before there is a device');
+export function establishMessages(
+  { own, keepAliveMs }: ConnectionPolicy,
+  by: Establishing,
+): Promise<MessageConnection> {
+  return establish(
+    (id) => new Endpoint(id, own, keepAliveMs),
+    (createQp) => by({ createQp, privateData: encodeHello(own) }),
+    (endpoint, connection) => {
+      const peer = decodeHello(connection.privateData);
+      if (typeof peer === 'string') throw new ProtocolError('connect', peer);
+      return new MessageConnection(connection, endpoint, peer);
+    },
+  );
 }
 
 /** What a refusal means that the peer has explained. */

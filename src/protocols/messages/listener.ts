@@ -8,10 +8,10 @@ import {
 } from '../../api/rdmacm/index.js';
 import { Waiters } from '../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, refuse } from '../../api/verbs/index.js';
-import { checkWait, Engine } from '../core/index.js';
+import { checkWait, engineOf } from '../core/index.js';
 import { Admission } from './admission.js';
 import type { MessageConnection } from './connection/message-connection.js';
-import { contextOf, establish, type Manners } from './connect.js';
+import { establishMessages, type ConnectionPolicy } from './connect.js';
 import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';
 import { decodeHello, encodeRefusal, RefusalCode } from './protocol/hello.js';
 import {
@@ -66,21 +66,21 @@ export function listen(options: MessageListenOptions = {}): MessageListener {
   refuse(CALL, fieldsProblem('options', options, LISTEN_FIELDS));
   const { window, maxMessageBytes, keepAliveMs, ...where } = options;
   const own = helloOf(CALL, { window, maxMessageBytes });
-  const manners = { own, keepAliveMs: keepAliveOf(CALL, { keepAliveMs }) };
-  return new MessageListener(listenByCm(where), manners);
+  const policy = { own, keepAliveMs: keepAliveOf(CALL, { keepAliveMs }) };
+  return new MessageListener(listenByCm(where), policy);
 }
 
 /** Where connections come. It keeps the process alive until it is closed, a simulated one excepted. */
 export class MessageListener implements AsyncIterable<MessageConnection>, AsyncDisposable, Disposable {
   readonly #listener: Listener;
-  readonly #manners: Manners;
+  readonly #policy: ConnectionPolicy;
   readonly #connections = new Set<MessageConnection>();
   #isStopped = false;
 
   /** @internal {@link listen} makes listeners for programs. */
-  constructor(listener: Listener, manners: Manners) {
+  constructor(listener: Listener, policy: ConnectionPolicy) {
     this.#listener = listener;
-    this.#manners = manners;
+    this.#policy = policy;
   }
 
   /** Where it listens: the address of its device, and the port. */
@@ -180,7 +180,7 @@ export class MessageListener implements AsyncIterable<MessageConnection>, AsyncD
   /** Gives connections that were made to whoever has a use for them, as far as there is room. */
   #take(admission: Admission, use: (connection: MessageConnection) => unknown): Promise<void> {
     const answer = async (request: ConnectionRequest): Promise<void> => {
-      using place = admission.enter(Engine.of(contextOf(request.id)).nowUs());
+      using place = admission.enter(engineOf(request.id).nowUs());
       if (place === undefined) {
         refuseBusy(request, admission.limit);
         return;
@@ -204,6 +204,6 @@ export class MessageListener implements AsyncIterable<MessageConnection>, AsyncD
       request.reject(encodeRefusal({ code: RefusalCode.PROTOCOL, text }, PrivateDataBytes.REJECT));
       return undefined;
     }
-    return establish(this.#manners, (param) => request.accept({ ...param, signal }));
+    return establishMessages(this.#policy, (param) => request.accept({ ...param, signal }));
   }
 }

@@ -1,6 +1,6 @@
-import { type ErrnoName, PrivateDataBytes } from '../../device/ibta/index.js';
-import type { ConnectionRequest } from '../../api/rdmacm/index.js';
-import { Callbacks, runtime } from '../../api/runtime/index.js';
+import { PrivateDataBytes } from '../../device/ibta/index.js';
+import { type ConnectionRequest, isClientsDoing } from '../../api/rdmacm/index.js';
+import { Callbacks, warnOf } from '../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import type { MessageConnection } from './connection/message-connection.js';
 import { isPeersDoing } from './errors.js';
@@ -71,19 +71,16 @@ export function refuseBusy(request: ConnectionRequest, limit: number): void {
 }
 
 const IMPATIENCE: readonly string[] = ['AbortError', 'TimeoutError'];
-/** With what `accept` fails when a client has gone, or says nothing; and for want of room. */
-const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
 
 /** What a handler throws that nobody else is told of. */
 export function warn(error: unknown): void {
   if (isPeersDoing(error)) return;
   if (error instanceof VerbsError && error.errno === 'ETIMEDOUT') return;
   if (error instanceof DOMException && IMPATIENCE.includes(error.name)) return;
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  warnOf(error);
 }
 
 /** With what a request for a connection fails. */
 export function warnOfRequest(error: unknown): void {
-  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  if (!isClientsDoing(error)) warnOf(error);
 }

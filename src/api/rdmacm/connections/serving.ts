@@ -4,7 +4,6 @@ import { invalid, objectProblem, refuse, show, VerbsError } from '../../verbs/in
 import type { ConnectionRequest } from './connection-request.js';
 
 const CALL = 'rdma_listen';
-/** With what `accept` fails when the client has gone, or says nothing. */
 const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
 
 /** With what a wait ends that a signal has cut short. */
@@ -76,8 +75,13 @@ async function handle(
   }
 }
 
+/** Whether a request for a connection failed because its client left, or does not answer. */
+export function isClientsDoing(error: unknown): boolean {
+  return error instanceof VerbsError && CLIENTS_DOING.includes(error.errno);
+}
+
 function warn(error: unknown, { connection }: ConnectionRequest): void {
-  if (connection === undefined && error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
+  if (connection === undefined && isClientsDoing(error)) return;
   if (error instanceof DOMException && IMPATIENCE.includes(error.name)) return;
   runtime().warn(error instanceof Error ? error : new Error(String(error)));
 }

@@ -4,6 +4,18 @@ import type { Engine } from '../progress/engine.js';
 import type { CompletionHandler, Requests } from '../progress/requests.js';
 import type { Lease } from './buffer-pool.js';
 
+/** Bytes of a buffer that is left for messages to send. */
+const SPARE_BYTES = 4096;
+
+const NO_BUFFER: Lease = {
+  bytes: new Uint8Array(0),
+  addr: 0,
+  lkey: 0,
+  capacity: 0,
+  release: () => undefined,
+  [Symbol.dispose]: () => undefined,
+};
+
 /** Is given what comes. */
 export interface Receiver {
   /**
@@ -18,13 +30,16 @@ export interface Receiver {
   /** A receive has failed, or was flushed with its queue pair; its buffer is free. */
   onReceiveError(cq: Cq): void;
 
+  /** A buffer cannot be posted again: the device is gone, or full. */
+  onReceiveRefused(error: VerbsError): void;
+
   /** The device is lost, or the queue pair was destroyed: a posted receive will not complete. */
   onReceiveLost?(): void;
 }
 
 /** How {@link Receives} are made. */
 export interface ReceivesOptions {
-  /** Bytes of a buffer. */
+  /** Bytes of a buffer; 0 for receives that take immediate data only. */
   readonly bytes: number;
   /** Who is named when a buffer is not given back. */
   readonly owner: string;
@@ -76,6 +91,29 @@ export class Receives implements CompletionHandler {
     this.#fill();
   }
 
+  /**
+   * As {@link deepen}, for a peer that may send at once.
+   *
+   * @param spare buffers that must be left in the pool
+   * @throws VerbsError ENOMEM when the pool has not so many; otherwise as {@link deepen}
+   */
+  deepenNow(depth: number, spare = 0): void {
+    const { pool } = this.engine;
+    const { owner } = this.options;
+    this.deepen(depth);
+    const left: Lease[] = [];
+    while (left.length < spare) {
+      const lease = pool.tryLease(SPARE_BYTES, owner);
+      if (lease === undefined) break;
+      left.push(lease);
+    }
+    for (const lease of left) lease.release();
+    if (this.#free.length === 0 && left.length === spare) return;
+    const message = `no buffers are left for another connection: ${pool.leased} are lent`;
+    const advice = 'Close connections, or give peers smaller windows';
+    throw new VerbsError(owner, { errno: 'ENOMEM', message, advice });
+  }
+
   /** Adds buffers while the pool and the completion queue have room for them. @returns how many @throws VerbsError as `postRecvSge` */
   widen(count: number): number {
     const { bytes, owner } = this.options;
@@ -97,14 +135,21 @@ export class Receives implements CompletionHandler {
     return added;
   }
 
-  /** The bytes of a message have been read: posts its buffer again. @throws VerbsError as `postRecvSge` */
-  giveBack(slot: number): void {
+  /** The bytes of a message have been read: posts its buffer again. @returns false when that was refused, or the queue has ended */
+  giveBack(slot: number): boolean {
     if (this.#hasEnded) {
       this.release(slot);
-      return;
+      return false;
     }
-    this.#post(slot);
-    if (this.#free.length > 0) this.#fill();
+    try {
+      this.#post(slot);
+      if (this.#free.length > 0) this.#fill();
+      return true;
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      this.receiver.onReceiveRefused(error);
+      return false;
+    }
   }
 
   /** Gives a buffer back to the pool; it is not posted again. */
@@ -144,7 +189,7 @@ export class Receives implements CompletionHandler {
     const { pool } = this.engine;
     const { bytes, owner } = this.options;
     while (this.#free.length > 0 && !this.#hasEnded) {
-      const lease = pool.tryLease(bytes, owner);
+      const lease = bytes === 0 ? NO_BUFFER : pool.tryLease(bytes, owner);
       if (lease === undefined) {
         this.#stopWaiting ??= pool.whenFree(bytes, owner, (later) => {
           this.#stopWaiting = undefined;

@@ -49,11 +49,11 @@ export class SendQueue<T> implements SendHandler {
    * @param owner named in messages about leaks
    */
   constructor(
-    protected readonly engine: Engine,
+    private readonly engine: Engine,
     private readonly qp: Qp,
     private readonly depth: number,
-    protected readonly listener: SendListener<T>,
-    owner: string,
+    private readonly listener: SendListener<T>,
+    private readonly owner: string,
   ) {
     this.#requests = engine.sends(this, depth, owner);
     this.#most = depth >> 2;
@@ -85,6 +85,16 @@ export class SendQueue<T> implements SendHandler {
   /** The kept value of each request in flight that has one. */
   *kept(): Generator<T> {
     for (const kept of this.#kept) if (kept !== undefined) yield kept;
+  }
+
+  /** A buffer of the pool. @returns undefined while it has none, or when the device is gone, of which the listener is notified */
+  lease(bytes: number): Lease | undefined {
+    try {
+      return this.engine.pool.tryLease(bytes, this.owner);
+    } catch (error) {
+      this.#refused(error);
+      return undefined;
+    }
   }
 
   /**

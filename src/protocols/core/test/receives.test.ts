@@ -27,6 +27,10 @@ class Reader {
     this.errors.push(cq.status);
   }
 
+  onReceiveRefused(error: Error): void {
+    throw error;
+  }
+
   giveBack(): void {
     const slot = this.kept.shift();
     if (slot !== undefined) this.receives.giveBack(slot);

@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../../core/index.js';
 import { KvError } from '../errors.js';
 import { NO_SESSION } from '../wire/index.js';
-import { establish, type Way } from './establish.js';
+import { connectServer, type Way } from './establish.js';
 import { KvClient } from './kv-client.js';
 import { OneSidedReader } from './one-sided/one-sided-reader.js';
 import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from './options.js';
@@ -28,7 +28,7 @@ export async function connect(options: KvConnectOptions): Promise<KvClient> {
   const isOneSided = oneSidedOf(options);
   const { window: asked, transport: name, oneSided, ...where } = options;
   const wish = { window, session: NO_SESSION, epoch: 0 };
-  const way = await establish(where, wish, transport);
+  const way = await connectServer(where, wish, transport);
   const requester = new Requester(way, transport);
   return isOneSided ? withReader(requester, way, where) : new KvClient(requester);
 }

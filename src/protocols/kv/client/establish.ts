@@ -1,7 +1,7 @@
 import { RejectReason } from '../../../device/ibta/index.js';
 import { connect as connectByCm, type CmId, type Connection, RefusedError } from '../../../api/rdmacm/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
-import { Engine } from '../../core/index.js';
+import { engineOf, establish } from '../../core/index.js';
 import { EpochError, KvError } from '../errors.js';
 import { type ClientLink, SLOT_BYTES } from '../transport/link.js';
 import {
@@ -35,34 +35,26 @@ export type Wish = Omit<Offer, 'transport' | 'pairs'>;
  *
  * @throws (the promise rejects) EpochError, KvError or what `connect` of the root throws
  */
-export async function establish(where: Where, wish: Wish, transport: ClientTransport): Promise<Way> {
-  let made: ClientLink | undefined;
+export function connectServer(where: Where, wish: Wish, transport: ClientTransport): Promise<Way> {
   // Filled in once there are the queue pairs that it names.
   const privateData = new Uint8Array(OFFER_BYTES);
-  const createQp = (id: CmId): void => {
-    // Of a name with several addresses, the one before led to nobody.
-    made?.end();
-    made = undefined;
-    if (id.verbs === undefined)
-      throw new Error('verbena: internal error: a queue pair is made before there is a device');
-    made = new transport.link(Engine.of(id.verbs), id, { window: wish.window, slotBytes: SLOT_BYTES });
-    privateData.set(encodeOffer({ ...wish, transport: transport.number, pairs: made.pairs }));
+  const make = (id: CmId): ClientLink => {
+    const link = new transport.link(engineOf(id), id, { window: wish.window, slotBytes: SLOT_BYTES });
+    privateData.set(encodeOffer({ ...wish, transport: transport.number, pairs: link.pairs }));
+    return link;
   };
-  // What the callback did is not seen by the compiler.
-  const linkMade = (): ClientLink | undefined => made;
-  let connection: Connection | undefined;
-  try {
-    connection = await connectByCm({ ...where, createQp, rnrRetryCount: 7, privateData });
-    const link = linkMade();
-    if (link === undefined) throw new Error('verbena: internal error: a connection without a link');
-    const welcome = welcomeIn(connection.privateData, wish, transport.number);
-    link.begin(connection.qp.query().attr, welcome);
-    return { connection, link, welcome };
-  } catch (error) {
-    connection?.[Symbol.dispose]();
-    linkMade()?.end();
+  const made = establish(
+    make,
+    (createQp) => connectByCm({ ...where, createQp, rnrRetryCount: 7, privateData }),
+    (link, connection) => {
+      const welcome = welcomeIn(connection.privateData, wish, transport.number);
+      link.begin(connection.qp.query().attr, welcome);
+      return { connection, link, welcome };
+    },
+  );
+  return made.catch((error: unknown) => {
     throw refusalOf(error, wish);
-  }
+  });
 }
 
 function welcomeIn(privateData: Uint8Array, { window }: Wish, transport: Transport): Welcome {

@@ -20,7 +20,7 @@ import {
 } from '../wire/index.js';
 import { type AnyCall, Call, type Desk } from './call.js';
 import { MAX_VALUE_BYTES } from './options.js';
-import { establish, type Way, type Where } from './establish.js';
+import { connectServer, type Way, type Where } from './establish.js';
 import type { ClientTransport } from './transports.js';
 
 /** A client that asks nothing says every so often that it is there, and hears whether the server is. */
@@ -299,7 +299,7 @@ export class Requester implements Desk {
     // The old way is left alone until there is another: to end it would tell the server that the session is over.
     while (this.#failure === undefined && this.engine.failure === undefined && this.engine.nowUs() < untilUs) {
       try {
-        const way = await establish(this.#where, { session, epoch, window }, this.transport);
+        const way = await connectServer(this.#where, { session, epoch, window }, this.transport);
         drop(lost);
         const { window: slots, slotBytes } = way.welcome;
         if (slots < window || slotBytes < this.welcome.slotBytes)
@@ -330,7 +330,7 @@ export class Requester implements Desk {
 
 function drop({ connection, link }: Way): void {
   connection[Symbol.dispose]();
-  link.end();
+  link.destroyed();
 }
 
 const NO_BYTES = new Uint8Array(0);

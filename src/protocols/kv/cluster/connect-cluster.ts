@@ -1,5 +1,5 @@
 import { after } from '../../../api/provider/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { runtime, warnOf } from '../../../api/runtime/index.js';
 import {
   type FieldsOf,
   fieldsProblem,
@@ -195,6 +195,6 @@ async function follow(lists: Lists, cluster: KvCluster, signal: AbortSignal): Pr
       if (named !== undefined) cluster.update(named);
     }
   } catch (error) {
-    if (!signal.aborted) runtime().warn(error instanceof Error ? error : new Error(String(error)));
+    if (!signal.aborted) warnOf(error);
   }
 }

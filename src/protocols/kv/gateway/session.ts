@@ -13,7 +13,7 @@ import { ErrorReply, type Protocol, type Reply, replyBytes } from './resp/reply.
 import type { ReplyWriter } from './resp/reply-writer.js';
 import { ProtocolFault, type Request, type RequestLimits, RequestReader } from './resp/request-reader.js';
 import type { ErrnoName } from '../../../device/ibta/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { warnOf } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import { KvError } from '../errors.js';
 import { textOf } from './commands/arguments.js';
@@ -54,7 +54,7 @@ function replyOf(error: unknown): ErrorReply {
     return new ErrorReply(REFUSALS[error.errno] ?? (error.errno === 'EINVAL' ? NO_NUMBER : lineOf(error.reason)));
   if (error instanceof VerbsError) return new ErrorReply(lineOf(error.message));
   // Ours to mend.
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  warnOf(error);
   return new ErrorReply('ERR internal error');
 }
 

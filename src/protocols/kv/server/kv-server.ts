@@ -1,14 +1,15 @@
-import { AccessFlags, type ErrnoName } from '../../../device/ibta/index.js';
+import { AccessFlags } from '../../../device/ibta/index.js';
 import {
   type CmId,
   type ConnectionRequest,
   type FullAddress,
+  isClientsDoing,
   listen,
   type Listener,
 } from '../../../api/rdmacm/index.js';
-import { runtime } from '../../../api/runtime/index.js';
+import { warnOf } from '../../../api/runtime/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
-import { Engine } from '../../core/index.js';
+import { type Engine, engineOf } from '../../core/index.js';
 import {
   type ClientWay,
   type ServerCounters,
@@ -48,9 +49,6 @@ const TRANSFER_LIMITS: TransferLimits = { maxBytes: 256 << 20, maxClientBytes: 3
 /** While there are keys that will expire, so many buckets are looked through so often: nobody is kept waiting for as much as a millisecond. */
 const SWEEP_MS = 100;
 const SWEEP_BUCKETS = 1024;
-
-/** With what `accept` fails when a client has gone, or says nothing, or there is no room for another, which is counted. */
-const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOMEM'];
 
 /**
  * Serves a store to clients of this package, until it is closed.
@@ -294,7 +292,7 @@ export class KvServer implements AsyncDisposable, Disposable {
       if (error instanceof VerbsError && error.errno === 'ENOMEM') this.#refused += 1;
       throw error;
     } finally {
-      linkMade()?.end();
+      linkMade()?.destroyed();
       // Where no RTU comes through, the client takes the connection for made, and its datagrams come all the same.
       const isToReturn = !isConnected && (!isNew || session.hasAsked);
       this.#part(session, way, departure === 'over' && !isToReturn);
@@ -345,9 +343,8 @@ export class KvServer implements AsyncDisposable, Disposable {
   }
 
   /** The device that clients come to. */
-  #engineOf({ verbs }: CmId): Engine {
-    if (verbs === undefined) throw new Error('verbena: internal error: a request without a device');
-    const engine = Engine.of(verbs);
+  #engineOf(id: CmId): Engine {
+    const engine = engineOf(id);
     if (this.#engine !== engine) {
       this.#engine = engine;
       this.#memory?.end();
@@ -417,6 +414,7 @@ function allNumbers(server: KvServerStatistics, { statistics, memory }: Partitio
 
 /** With what a request for a connection fails. */
 function warn(error: unknown): void {
-  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  // Requests without room are counted.
+  if (error instanceof VerbsError && error.errno === 'ENOMEM') return;
+  if (!isClientsDoing(error)) warnOf(error);
 }

@@ -70,7 +70,7 @@ async function lie(
 async function settled(sim: Sim, { link, connection }: Liar): Promise<void> {
   await sim.sleep(1000);
   connection[Symbol.dispose]();
-  link.end();
+  link.destroyed();
 }
 
 describe('a client by uc that lies', () => {

@@ -1,8 +1,8 @@
 import { QpState, QpType } from '../../../device/ibta/index.js';
 import { type Ah, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
-import { deepen, INLINE_BYTES, OWNER, type Path } from './link.js';
-import { MessageQueue } from './message-queue.js';
+import { type Engine, type Lease, type Receiver, Receives, type SendListener, SendQueue } from '../../core/index.js';
+import { INLINE_BYTES, OWNER, type Path, SPARE_BUFFERS } from './link.js';
+import { type Describe, sendCopy } from './send-copy.js';
 
 /** What the adapter puts before each datagram. */
 const GRH_BYTES = 40;
@@ -62,10 +62,14 @@ export interface DatagramSizes {
 /** A queue pair for datagrams. */
 export class Datagrams implements Receiver, SendListener<Addressee> {
   readonly #qp: Qp;
-  readonly #sends: MessageQueue<Addressee>;
+  readonly #sends: SendQueue<Addressee>;
   readonly #receives: Receives;
   #qkey = NO_QKEY;
   #isOver = false;
+  readonly #describe: Describe<Addressee> = (qp, { ah, qpn }) => {
+    qp.wrSend();
+    qp.wrSetUdAddr(ah, qpn, this.#qkey);
+  };
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
   constructor(
@@ -81,11 +85,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
       sqSigAll: true,
       cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES },
     });
-    const describe = (qp: Qp, { ah, qpn }: Addressee): void => {
-      qp.wrSend();
-      qp.wrSetUdAddr(ah, qpn, this.#qkey);
-    };
-    this.#sends = new MessageQueue(engine, this.#qp, sends, describe, this);
+    this.#sends = new SendQueue(engine, this.#qp, sends, this, OWNER);
     this.#receives = new Receives(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: NO_QKEY });
@@ -111,7 +111,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
 
   /** Has buffers lie ready for what comes. Idempotent. @throws VerbsError ENOMEM when there is no room */
   take(): void {
-    deepen(this.engine, this.#receives, this.sizes.receives);
+    this.#receives.deepenNow(this.sizes.receives, SPARE_BUFFERS);
   }
 
   /** From now on datagrams with that Q_Key are sent, and come. */
@@ -130,7 +130,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
   send(bytes: Uint8Array, to: Addressee): void {
     if (this.#isOver) return;
     to.sent();
-    if (!this.#sends.send(bytes, to)) to.left();
+    if (!sendCopy(this.#sends, bytes, to, this.#describe)) to.left();
   }
 
   /** Idempotent. */
@@ -160,21 +160,16 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
     try {
       if (!this.#isOver) this.listener.onDatagram(bytes.subarray(GRH_BYTES, byteLen), srcQp);
     } finally {
-      this.#giveBack(receive);
+      this.#receives.giveBack(receive);
     }
+  }
+
+  onReceiveRefused(error: VerbsError): void {
+    this.#lose(error);
   }
 
   onReceiveError(cq: Cq): void {
     if (!this.#isOver) this.#loseBy(cq);
-  }
-
-  #giveBack(receive: number): void {
-    try {
-      this.#receives.giveBack(receive);
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.#lose(error);
-    }
   }
 
   #loseBy(cq: Cq): void {

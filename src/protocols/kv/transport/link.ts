@@ -1,6 +1,6 @@
 import { AccessFlags, type Mtu, QpState } from '../../../device/ibta/index.js';
-import { type AhAttrInit, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Lease, Receives } from '../../core/index.js';
+import type { AhAttrInit, Qp } from '../../../api/verbs/index.js';
+import type { Engine } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import type { QueuePairNames, Welcome } from '../wire/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
@@ -36,7 +36,7 @@ export const SLOT_BYTES = 4096;
 export const INLINE_BYTES = 256;
 
 /** Buffers that receives leave to those who send. */
-const SPARE_BUFFERS = 64;
+export const SPARE_BUFFERS = 64;
 
 /** What a link tells whoever has made it. */
 export interface LinkListener {
@@ -59,26 +59,6 @@ export function depthFor({ window }: LinkSizes): number {
   return 2 * window;
 }
 
-/**
- * Has so many receives be there, and leaves buffers for messages that are sent, of all who use the device: without them nobody would hear
- * anything, and not know why.
- *
- * @throws VerbsError ENOMEM
- */
-export function deepen({ pool }: Engine, receives: Receives, depth: number): void {
-  receives.deepen(depth);
-  const spare: Lease[] = [];
-  while (spare.length < SPARE_BUFFERS) {
-    const lease = pool.tryLease(SLOT_BYTES, OWNER);
-    if (lease === undefined) break;
-    spare.push(lease);
-  }
-  for (const lease of spare) lease.release();
-  if (spare.length === SPARE_BUFFERS) return;
-  const message = 'there are no buffers left for messages';
-  throw new VerbsError('kv', { errno: 'ENOMEM', message, advice: 'Make fewer connections, or with smaller windows' });
-}
-
 /** Messages between a client and a server: one end of that. */
 export interface Link {
   readonly engine: Engine;
@@ -86,8 +66,8 @@ export interface Link {
   readonly room: number;
   /** Begins to tell what comes; before, nothing is to have been lost. */
   listen(listener: LinkListener): void;
-  /** Ends it, once the queue pair of the connection was destroyed. Idempotent. */
-  end(): void;
+  /** The queue pair of the connection was destroyed. Idempotent. */
+  destroyed(): void;
 }
 
 /** The way that the connection found. */

@@ -1,20 +1,20 @@
 import type { CmId } from '../../../api/rdmacm/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Hold, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
+import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
+import { type Engine, type Lease, RcEndpoint } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import { NO_QUEUE_PAIRS } from '../wire/index.js';
 import {
   type ClientLink,
-  deepen,
   depthFor,
   INLINE_BYTES,
   type LinkListener,
   type LinkSizes,
   OWNER,
+  SPARE_BUFFERS,
   type ServerLink,
 } from './link.js';
 import { Losing } from './losing.js';
-import { MessageQueue } from './message-queue.js';
+import { postFor, sendCopy } from './send-copy.js';
 import { describeTransfer } from './value-mover.js';
 
 /** What goes by the queue pair: a message, or a value. */
@@ -22,12 +22,9 @@ type Sent = Transfer | typeof MESSAGE;
 const MESSAGE = 'message';
 
 /** Messages on a reliable connection: one end of it. A message is lost only with the connection. */
-export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Sent> {
+export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   readonly pairs = NO_QUEUE_PAIRS;
   readonly place = { pairs: NO_QUEUE_PAIRS, addr: 0n, rkey: 0 };
-  readonly #sends: MessageQueue<Sent>;
-  readonly #receives: Receives;
-  readonly #hold: Hold;
   readonly #fate = new Losing();
 
   /**
@@ -35,33 +32,26 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
    *
    * @throws VerbsError ENOMEM when there is no room, EIO when the device was lost
    */
-  constructor(
-    readonly engine: Engine,
-    id: CmId,
-    sizes: LinkSizes,
-  ) {
+  constructor(engine: Engine, id: CmId, sizes: LinkSizes) {
     const depth = depthFor(sizes);
-    // Of each slot a value may be on its way.
-    const sends = depth + sizes.window;
-    const cap = { maxSendWr: sends, maxRecvWr: depth, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
-    const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-    this.#sends = new MessageQueue(engine, qp, sends, describe, this);
-    this.#receives = new Receives(engine, qp, this, { bytes: sizes.slotBytes, owner: OWNER });
-    try {
-      deepen(engine, this.#receives, depth);
-    } catch (error) {
-      this.#receives.end();
-      this.#sends.destroyed();
-      throw error;
-    }
-    this.#hold = engine.hold();
+    super(engine, id, {
+      owner: OWNER,
+      // Each slot may have a value in flight.
+      sends: depth + sizes.window,
+      receives: depth,
+      bufferBytes: sizes.slotBytes,
+      spare: SPARE_BUFFERS,
+      inlineBytes: INLINE_BYTES,
+      maxSendSge: 1,
+    });
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.#sends.room;
+    return this.#fate.isOver ? 0 : this.sends.room;
   }
 
   listen(listener: LinkListener): void {
+    this.opened();
     this.#fate.listen(listener);
   }
 
@@ -70,18 +60,16 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver) this.#sends.send(bytes, MESSAGE);
+    if (!this.#fate.isOver) sendCopy(this.sends, bytes, MESSAGE, describe);
   }
 
   move(transfer: Transfer): boolean {
-    return !this.#fate.isOver && this.#sends.move(transfer.buffer, transfer.length, transfer);
+    return !this.#fate.isOver && postFor(this.sends, transfer.buffer, transfer.length, transfer, describe);
   }
 
-  end(): void {
-    if (!this.#fate.end()) return;
-    this.#sends.destroyed();
-    this.#receives.end();
-    this.#hold.release();
+  override destroyed(): void {
+    this.#fate.end();
+    super.destroyed();
   }
 
   onDone(sent: Sent | undefined): void {
@@ -103,7 +91,7 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
     try {
       this.#fate.listener?.onMessage(bytes.subarray(0, byteLen));
     } finally {
-      this.#giveBack(receive);
+      this.receives.giveBack(receive);
     }
   }
 
@@ -111,13 +99,8 @@ export class RcLink implements ClientLink, ServerLink, Receiver, SendListener<Se
     this.#loseBy(cq);
   }
 
-  #giveBack(receive: number): void {
-    try {
-      this.#receives.giveBack(receive);
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.#fate.lose(error);
-    }
+  protected onDisconnected(): void {
+    // Its owner watches the connection.
   }
 
   #loseBy(cq: Cq): void {

@@ -1,7 +1,7 @@
 import { QpType } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Hold, Lease, SendListener } from '../../core/index.js';
+import { type Engine, type Hold, type Lease, type SendListener, SendQueue } from '../../core/index.js';
 import { immediateOf, NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
 import { Datagrams } from './datagrams.js';
 import {
@@ -12,22 +12,25 @@ import {
   INLINE_BYTES,
   type LinkListener,
   type LinkSizes,
+  OWNER,
   type Path,
 } from './link.js';
 import { Losing } from './losing.js';
-import { MessageQueue } from './message-queue.js';
+import { type Describe, sendCopy } from './send-copy.js';
 
 /** HERD's way, a client's end: requests are WRITEs into its slots at the server, whose immediate data names the slot; answers come as datagrams. */
 export class UcClientLink implements ClientLink, SendListener<number> {
   readonly pairs: QueuePairNames;
   readonly #qp: Qp;
-  readonly #writes: MessageQueue<number>;
+  readonly #writes: SendQueue<number>;
   readonly #answers: Datagrams;
   readonly #hold: Hold;
   readonly #fate = new Losing();
   /** Where each slot is. */
   #addrs: readonly bigint[] = [];
   #rkey = 0;
+  readonly #describe: Describe<number> = (qp, slot, bytes) =>
+    qp.wrRdmaWriteImm(this.#rkey, this.#addrs[slot], immediateOf(slot, bytes));
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
   constructor(
@@ -55,10 +58,8 @@ export class UcClientLink implements ClientLink, SendListener<number> {
       this.#answers.end();
       throw error;
     }
-    const describe = (qp: Qp, slot: number, bytes: Uint8Array): void =>
-      qp.wrRdmaWriteImm(this.#rkey, this.#addrs[slot], immediateOf(slot, bytes));
     try {
-      this.#writes = new MessageQueue(engine, this.#qp, depth, describe, this);
+      this.#writes = new SendQueue(engine, this.#qp, depth, this, OWNER);
     } catch (error) {
       this.#qp[Symbol.dispose]();
       this.#answers.end();
@@ -84,10 +85,10 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   }
 
   send(bytes: Uint8Array, slot: number): void {
-    if (!this.#fate.isOver) this.#writes.send(bytes, slot);
+    if (!this.#fate.isOver) sendCopy(this.#writes, bytes, slot, this.#describe);
   }
 
-  end(): void {
+  destroyed(): void {
     if (!this.#fate.end()) return;
     this.#qp[Symbol.dispose]();
     this.#writes.destroyed();

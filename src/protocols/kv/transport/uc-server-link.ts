@@ -1,7 +1,7 @@
-import { AccessFlags, QpType, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
+import { AccessFlags, QpType, WcOpcode } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
-import { type Cq, type Mr, type Pd, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { CompletionHandler, Engine, Hold, Requests } from '../../core/index.js';
+import type { Cq, Mr, Pd, Qp, VerbsError } from '../../../api/verbs/index.js';
+import { type Engine, type Hold, type Receiver, Receives } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import { isAnnounced, type Offer, slotIn, type Welcome } from '../wire/index.js';
 import type { Addressee } from './datagrams.js';
@@ -16,12 +16,12 @@ const NO_REQUEST: Uint8Array = new Uint8Array(0);
  * HERD's way, a server's end: the slots of one client. They are alone in a protection domain with the client's queue pair, so that no other client can write to
  * them, whatever keys it knows. Receives without a buffer wait for the immediate data.
  */
-export class UcServerLink implements ServerLink, CompletionHandler {
+export class UcServerLink implements ServerLink, Receiver {
   readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
   readonly #pd: Pd;
   readonly #mr: Mr;
   readonly #qp: Qp;
-  readonly #requests: Requests;
+  readonly #receives: Receives;
   readonly #client: Addressee;
   readonly #request: Uint8Array;
   readonly #hold: Hold;
@@ -50,12 +50,13 @@ export class UcServerLink implements ServerLink, CompletionHandler {
       this.#mr = this.#pd.regMr(memory, access);
       this.#undo.push(() => this.#mr.dereg());
       const cap = { maxSendWr: 0, maxRecvWr: depth, maxSendSge: 0, maxRecvSge: 1 };
-      this.#requests = engine.requests(this, depth, OWNER);
-      this.#undo.push(() => this.#requests.end());
       this.#qp = this.#pd.createQp({ qpType: QpType.UC, sendCq: engine.cq, recvCq: engine.cq, cap });
       this.#undo.push(() => this.#qp.destroy());
+      this.#receives = new Receives(engine, this.#qp, this, { bytes: 0, owner: OWNER });
+      // Undone last, once the queue pair is destroyed.
+      this.#undo.unshift(() => this.#receives.end());
       connectUc(this.#qp, path, { qpn: pairs.ucQpn, psn: pairs.ucPsn });
-      for (let i = 0; i < depth; i += 1) this.#postReceive();
+      this.#receives.deepen(depth);
       this.#client = datagrams.addressee(path, pairs.udQpn);
       this.#undo.push(() => this.#client.end());
     } catch (error) {
@@ -84,25 +85,25 @@ export class UcServerLink implements ServerLink, CompletionHandler {
     return !this.#fate.isOver && this.#values.move(transfer);
   }
 
-  end(): void {
+  destroyed(): void {
     if (!this.#fate.end()) return;
     this.#release();
     this.#hold.release();
   }
 
-  onCompletion(_: number, cq: Cq): void {
+  onMessage(slot: number, _: Uint8Array, cq: Cq): void {
     if (this.#fate.isOver) return;
-    if (cq.status !== WcStatus.SUCCESS) {
-      this.#fate.loseBy(this.engine, cq);
-      return;
-    }
     const request = this.#requestIn(cq);
-    this.#refill();
+    this.#receives.giveBack(slot);
     this.#fate.listener?.onMessage(request);
   }
 
-  onLost(): void {
-    // Nothing was lent for it.
+  onReceiveError(cq: Cq): void {
+    this.#fate.loseBy(this.engine, cq);
+  }
+
+  onReceiveRefused(error: VerbsError): void {
+    this.#fate.lose(error);
   }
 
   /**
@@ -118,25 +119,6 @@ export class UcServerLink implements ServerLink, CompletionHandler {
     this.#request.set(this.#mr.bytes.subarray(at, at + byteLen));
     const request = this.#request.subarray(0, byteLen);
     return isAnnounced(immData, request) ? request : NO_REQUEST;
-  }
-
-  #refill(): void {
-    try {
-      this.#postReceive();
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.#fate.lose(error);
-    }
-  }
-
-  #postReceive(): void {
-    const wrId = this.#requests.expect(0);
-    try {
-      this.#qp.postRecvSge(wrId, this.#mr.lkey, this.#mr.iova, 0);
-    } catch (error) {
-      this.#requests.forget(wrId);
-      throw error;
-    }
   }
 
   #release(): void {

@@ -54,7 +54,7 @@ export class UdClientLink implements ClientLink {
     if (!this.#fate.isOver && this.#server !== undefined) this.#datagrams.send(bytes, this.#server);
   }
 
-  end(): void {
+  destroyed(): void {
     if (!this.#fate.end()) return;
     this.#datagrams.end();
     this.#server?.end();

@@ -59,7 +59,7 @@ export class UdServerLink implements ServerLink, Route {
     return !this.#fate.isOver && this.#values.move(transfer);
   }
 
-  end(): void {
+  destroyed(): void {
     if (!this.#fate.end()) return;
     this.#values.end();
     this.datagrams.close(this);

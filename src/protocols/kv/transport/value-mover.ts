@@ -1,13 +1,14 @@
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
-import type { Engine, Lease, SendListener } from '../../core/index.js';
+import { type Engine, type Lease, type SendListener, SendQueue } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
+import { OWNER } from './link.js';
 import type { Losing } from './losing.js';
-import { MessageQueue } from './message-queue.js';
+import { postFor } from './send-copy.js';
 
 /** The queue pair of a connection whose messages go beside it: on this one go values that do not fit a message. It also tells when the peer goes. */
 export class ValueMover implements SendListener<Transfer> {
-  readonly #transfers: MessageQueue<Transfer>;
+  readonly #transfers: SendQueue<Transfer>;
   #hasEnded = false;
 
   /**
@@ -25,12 +26,12 @@ export class ValueMover implements SendListener<Transfer> {
     const cap = { maxSendWr: most, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
     const { cq, pd } = engine;
     const qp = id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap });
-    this.#transfers = new MessageQueue(engine, qp, most, describeTransfer, this);
+    this.#transfers = new SendQueue(engine, qp, most, this, OWNER);
   }
 
   /** Begins to move a value. @returns false when there is no way; then it is not told any more */
   move(transfer: Transfer): boolean {
-    return !this.#hasEnded && this.#transfers.move(transfer.buffer, transfer.length, transfer);
+    return !this.#hasEnded && postFor(this.#transfers, transfer.buffer, transfer.length, transfer, describeTransfer);
   }
 
   /** Ends it, once the queue pair was destroyed. Idempotent. */

@@ -1,15 +1,15 @@
 import { WcFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Lease, type Receiver, Receives, type SendListener } from '../../core/index.js';
+import type { CmId, Connection } from '../../../api/rdmacm/index.js';
+import type { Cq, VerbsError } from '../../../api/verbs/index.js';
+import { engineOf, KeepAlive, type Lease, RcEndpoint } from '../../core/index.js';
 import { ClosedError, ProtocolError, RequestError } from '../errors.js';
 import { CloseReason, decodeFarewell, type Farewell } from '../protocol/farewell.js';
 import type { Hello } from '../protocol/hello.js';
 import { Kind } from '../protocol/kinds.js';
 import { Protocol } from '../protocol/protocol.js';
 import { Inbox } from './inbox.js';
-import { KeepAlive, type Kept } from './keep-alive.js';
 import type { MessageOperation, Poster } from './operation.js';
-import { Outbox } from './outbox.js';
+import { INLINE_BYTES, Outbox, SEND_SLOTS } from './outbox.js';
 
 /** How a connection ends whose peer says nothing any more. */
 function lost(): ClosedError {
@@ -46,12 +46,6 @@ export interface EndpointListener {
   onEnd(failure: Error | undefined): void;
 }
 
-interface EarlyMessage {
-  readonly receive: number;
-  readonly immediate: number;
-  readonly bytes: Uint8Array;
-}
-
 /** How much a connection has carried. */
 export interface Traffic {
   readonly messagesSent: number;
@@ -64,54 +58,41 @@ export interface Traffic {
  * One end of a connection at work: the protocol bound to a queue pair. It hands what comes to the inbox, has the outbox post what
  * is to be sent, and knows when all of that ends, and why.
  */
-export class Endpoint implements SendListener<Poster>, Receiver, Kept {
+export class Endpoint extends RcEndpoint<Poster> {
   readonly inbox: Inbox;
   readonly outbox: Outbox;
   /** Told once, when nothing will be sent or received any more. */
   listener: EndpointListener | undefined;
 
   readonly #protocol: Protocol<MessageOperation>;
-  readonly #receives: Receives;
   readonly #keepAliveMs: number;
   #keepAlive: KeepAlive | undefined;
   #heard = 0;
   #messagesReceived = 0;
   #bytesReceived = 0;
   #peer: Hello | undefined;
-  /** What happened before it was known who the peer is. */
-  #early: EarlyMessage[] = [];
-  #earlyEnd: { readonly failure: Error | undefined } | undefined;
   #failure: Error | undefined;
-  #hasEnded = false;
   /** The peer has said farewell, for that reason or because it is done, and may yet acknowledge what was posted. */
   #parting: { readonly failure: Error | undefined } | undefined;
-  #isDestroyed = false;
   readonly #whenIdle: (() => void)[] = [];
 
-  /** @throws VerbsError ENOMEM when the engine has no room for its requests */
-  constructor(
-    readonly engine: Engine,
-    qp: Qp,
-    private readonly own: Hello,
-    keepAliveMs = Infinity,
-  ) {
+  /** @throws VerbsError ENOMEM when there is no room for its requests, or there are no buffers for the receives that it promises */
+  constructor(id: CmId, own: Hello, keepAliveMs = Infinity) {
+    super(engineOf(id), id, {
+      owner: OWNER,
+      sends: SEND_SLOTS,
+      receives: own.window,
+      maxReceives: own.maxWindow,
+      bufferBytes: own.bufferBytes,
+      inlineBytes: INLINE_BYTES,
+      maxSendSge: 1,
+    });
     this.#protocol = new Protocol(own);
     this.#keepAliveMs = keepAliveMs;
+    const { engine, sends } = this;
     const onGone = (error: VerbsError): void => this.end(error);
-    this.outbox = new Outbox(this.#protocol.outgoing, { engine, qp, owner: OWNER, listener: this, onGone });
-    this.#receives = new Receives(engine, qp, this, { bytes: own.bufferBytes, owner: OWNER });
+    this.outbox = new Outbox(this.#protocol.outgoing, { engine, sends, owner: OWNER, onGone });
     this.inbox = new Inbox(this);
-  }
-
-  /** Posts the receives that it has promised. @throws VerbsError ENOMEM when there are no buffers for them */
-  open(): void {
-    if (this.#receives.widen(this.own.window) === this.own.window) return;
-    const message = `no buffers are left for another connection: ${this.engine.pool.leased} are lent`;
-    throw new VerbsError('messages', {
-      errno: 'ENOMEM',
-      message,
-      advice: 'Close connections, or give peers smaller windows',
-    });
   }
 
   /** What the peer said of itself; undefined before {@link begin}. */
@@ -130,7 +111,7 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded;
+    return !this.isActive;
   }
 
   /** Buffers that peers may fill now. */
@@ -144,14 +125,14 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
   }
 
   /** The connection is there, and this is what the peer said of itself. */
-  begin(peer: Hello): void {
+  begin(peer: Hello, connection: Connection): void {
     this.#peer = peer;
     this.#protocol.begin(peer);
-    for (const { receive, immediate, bytes } of this.#early.splice(0)) this.#take(receive, immediate, bytes);
-    if (this.#earlyEnd !== undefined) this.end(this.#earlyEnd.failure);
-    // A farewell that came early has ended it.
-    else if (!this.#hasEnded) this.#keepAlive = new KeepAlive(this.engine, this, this.#keepAliveMs);
+    this.opened();
+    // An early farewell has ended it.
+    if (this.isActive) this.#watch();
     this.outbox.pump();
+    this.attach(connection);
   }
 
   /** Calls `action` once everything that was begun has ended in one way or the other. */
@@ -177,13 +158,8 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
    * @param told what those are told whose requests are under way
    */
   end(failure: Error | undefined, told = closedBy(failure)): void {
-    if (this.#hasEnded) return;
-    // What had come by then is looked at first: a peer may come, talk and go before this program has noticed.
-    if (this.#peer === undefined && !this.#isDestroyed) {
-      this.#earlyEnd ??= { failure };
-      return;
-    }
-    this.#hasEnded = true;
+    // A peer may connect, talk and leave before this program has noticed: its messages are delivered first.
+    if (this.defer(() => this.end(failure, told)) || !this.drain()) return;
     // Once this end has said that it is done, the peer may go without a farewell of its own.
     this.#failure = failure instanceof ClosedError && this.outbox.isClosing ? undefined : failure;
     this.#keepAlive?.end();
@@ -193,31 +169,14 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
     this.listener?.onEnd(this.#failure);
   }
 
-  /** The connection manager says that it is over. */
-  disconnected(): void {
-    // What has completed before may not have been looked at.
-    while (!this.#hasEnded && this.engine.progress() > 0);
+  protected onDisconnected(): void {
     this.#lose(this.engine.failure ?? lost());
   }
 
-  /** The queue pair was destroyed: nobody touches its memory any more. */
-  destroyed(): void {
+  override destroyed(): void {
     this.outbox.gone();
-    this.#isDestroyed = true;
-    this.end(this.#earlyEnd?.failure);
-    this.outbox.destroyed();
-    this.#receives.end();
-    for (const { receive } of this.#early.splice(0)) this.#receives.release(receive);
+    super.destroyed();
     this.#tellIfIdle();
-  }
-
-  /** How often anything was heard of the peer, or of its adapter. */
-  get heard(): number {
-    return this.#heard;
-  }
-
-  probe(): void {
-    this.outbox.probe();
   }
 
   onDone(poster: Poster | undefined, lease: Lease | undefined): void {
@@ -247,12 +206,10 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
     const { immData, byteLen } = cq;
     const bytes = buffer.subarray(0, byteLen);
     if (cq.opcode !== WcOpcode.RECV || (cq.wcFlags & WcFlags.WITH_IMM) === 0) {
-      this.#receives.release(receive);
+      this.receives.release(receive);
       this.#distrust('a message came without immediate data, or by a WRITE');
-    } else if (this.#peer === undefined) {
-      // The protocol is not chosen before the peer's hello is known.
-      this.#early.push({ receive, immediate: immData, bytes });
-    } else this.#take(receive, immData, bytes);
+    } else if (this.state === 'connecting') this.defer(() => this.#take(receive, immData, bytes));
+    else this.#take(receive, immData, bytes);
     this.#completed();
   }
 
@@ -264,9 +221,23 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
     this.#completed();
   }
 
+  override onReceiveRefused(error: VerbsError): void {
+    this.outbox.gone();
+    this.end(error);
+  }
+
   onReceiveLost(): void {
     this.outbox.gone();
     this.end(this.#failure ?? this.engine.failure ?? lost());
+  }
+
+  #watch(): void {
+    const heard = (): number => this.#heard;
+    // The peer is probed after one to two halves of the period.
+    this.#keepAlive = KeepAlive.endless(this.engine, this.#keepAliveMs / 2, {
+      heard,
+      probe: () => this.outbox.probe(),
+    });
   }
 
   #completed(): void {
@@ -277,20 +248,20 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
 
   #take(receive: number, immediate: number, bytes: Uint8Array): void {
     const byteLength = bytes.length;
-    if (this.#hasEnded) {
-      this.#receives.release(receive);
+    if (!this.isActive) {
+      this.receives.release(receive);
       return;
     }
     const { incoming } = this.#protocol;
     const kind = this.#protocol.onMessage(immediate, byteLength);
     if (kind === undefined) {
-      this.#receives.release(receive);
+      this.receives.release(receive);
       this.#distrust(incoming.lie);
       return;
     }
     if (kind === Kind.CLOSE) {
       const farewell = decodeFarewell(bytes);
-      this.#receives.release(receive);
+      this.receives.release(receive);
       this.#onFarewell(failureOf(farewell));
       return;
     }
@@ -302,7 +273,7 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
       this.inbox.push(kind, receive, bytes);
     }
     const { growth } = incoming;
-    const added = growth > 0 ? this.#receives.widen(growth) : 0;
+    const added = growth > 0 ? this.receives.widen(growth) : 0;
     if (added > 0) incoming.widened(added);
   }
 
@@ -319,7 +290,7 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
 
   /** After the peer's farewell nothing is left to do but to wait for what was posted. */
   #endIfAnswered(): void {
-    if (this.#parting === undefined || this.#hasEnded || this.outbox.isAwaited) return;
+    if (this.#parting === undefined || !this.isActive || this.outbox.isAwaited) return;
     this.end(this.#parting.failure);
   }
 
@@ -330,19 +301,11 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
 
   /** The program, or the protocol, has taken what came in a receive. */
   taken(receive: number): void {
-    if (this.#hasEnded) {
-      this.#receives.release(receive);
+    if (!this.isActive) {
+      this.receives.release(receive);
       return;
     }
-    try {
-      this.#receives.giveBack(receive);
-    } catch (error) {
-      // It fails only when device or queue pair are gone.
-      if (!(error instanceof VerbsError)) throw error;
-      this.outbox.gone();
-      this.end(error);
-      return;
-    }
+    if (!this.receives.giveBack(receive)) return;
     this.#protocol.incoming.credits.replenish();
     this.outbox.pump();
   }
@@ -350,7 +313,7 @@ export class Endpoint implements SendListener<Poster>, Receiver, Kept {
   /** The peer has lied: it is told so, and nothing of it counts any more. */
   #distrust(lie: string): void {
     const error = new ProtocolError('messages', `the peer broke the protocol: ${lie}`);
-    if (!this.#hasEnded) this.close({ reason: CloseReason.PROTOCOL, text: lie }, closedBy(error));
+    if (this.isActive) this.close({ reason: CloseReason.PROTOCOL, text: lie }, closedBy(error));
     this.end(error);
   }
 

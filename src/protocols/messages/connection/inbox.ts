@@ -1,6 +1,10 @@
 import { type WaitSource, Waiters } from '../../../api/runtime/index.js';
 import { Kind } from '../protocol/kinds.js';
-import type { ReceiveOwner } from './taking.js';
+
+/** Gets receives back whose messages were taken. */
+export interface ReceiveOwner {
+  taken(receive: number): void;
+}
 
 /** A message that has come, whole. */
 export interface Received {

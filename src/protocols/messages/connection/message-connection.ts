@@ -1,6 +1,6 @@
 import type { Connection, FullAddress } from '../../../api/rdmacm/index.js';
 import { bytesProblem, type FieldsOf, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import { checkWait, type Engine, type Hold, WAIT_FIELDS, type WaitOptions, waitUnlessLate } from '../../core/index.js';
+import { checkWait, type Engine, WAIT_FIELDS, type WaitOptions, waitUnlessLate } from '../../core/index.js';
 import { ClosedError } from '../errors.js';
 import { checkPiece, type RemoteBuffer } from '../memory/remote-buffer.js';
 import { SharedMemory, type ShareOptions } from '../memory/shared-memory.js';
@@ -78,7 +78,6 @@ export class MessageConnection implements AsyncDisposable, Disposable {
   readonly #connection: Connection;
   readonly #endpoint: Endpoint;
   readonly #engine: Engine;
-  readonly #hold: Hold;
   #resolveClosed: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   #parting: Promise<void> | undefined;
@@ -93,12 +92,8 @@ export class MessageConnection implements AsyncDisposable, Disposable {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#hold = this.#engine.hold();
     endpoint.listener = { onEnd: () => this.#onEnd() };
-    endpoint.begin(peer);
-    void connection.closed.then(() => {
-      this.#endpoint.disconnected();
-    });
+    endpoint.begin(peer, connection);
   }
 
   /** Why it has ended: `ClosedError`, `RequestError` or `ProtocolError`. Undefined while it has not, and when an end closed it in order. */
@@ -384,7 +379,6 @@ export class MessageConnection implements AsyncDisposable, Disposable {
   #release(): void {
     this.#connection[Symbol.dispose]();
     this.#endpoint.destroyed();
-    this.#hold.release();
   }
 
   /** Resolves once the peer has said farewell, too, or is gone, or after so long. */

@@ -1,9 +1,8 @@
-import { type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { CreditProbes, type Engine, type Lease, type Prober, type SendListener, SendQueue } from '../../core/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
+import { BufferSupply, CreditProbes, type Engine, type Lease, type Prober, type SendQueue } from '../../core/index.js';
 import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
-import { BufferSupply } from './buffer-supply.js';
 import { goneError, type MessageOperation, type Poster } from './operation.js';
 import type { QueuedTransfer } from './transfer.js';
 
@@ -16,10 +15,9 @@ const NOTHING = new Uint8Array(0);
 /** What an outbox leans on. */
 export interface OutboxParts {
   readonly engine: Engine;
-  readonly qp: Qp;
   readonly owner: string;
-  /** Throws what it is refused: the outbox handles that. */
-  readonly listener: SendListener<Poster>;
+  /** Its listener throws what it is refused. */
+  readonly sends: SendQueue<Poster>;
   /** Device or queue pair are gone: nothing can be posted any more. */
   readonly onGone: (error: VerbsError) => void;
 }
@@ -43,10 +41,10 @@ export class Outbox implements Prober {
   /** Nothing can be posted any more. */
   #isGone = false;
 
-  constructor(outgoing: OutgoingSide<MessageOperation>, { engine, qp, owner, listener, onGone }: OutboxParts) {
+  constructor(outgoing: OutgoingSide<MessageOperation>, { engine, sends, owner, onGone }: OutboxParts) {
     this.#outgoing = outgoing;
     this.#onGone = onGone;
-    this.#sends = new SendQueue(engine, qp, SEND_SLOTS, listener, owner);
+    this.#sends = sends;
     this.#supply = new BufferSupply(engine.pool, owner, () => this.pump());
     this.#probes = new CreditProbes(engine, this);
   }
@@ -142,11 +140,6 @@ export class Outbox implements Prober {
   gone(): void {
     this.#isGone = true;
     this.#probes.end();
-  }
-
-  /** The queue pair was destroyed: requests in flight are lost. */
-  destroyed(): void {
-    this.#sends.destroyed();
   }
 
   /** Posts all that can be posted. */

@@ -1,9 +1,4 @@
-import type { Received } from './inbox.js';
-
-/** Whoever gets a receive back whose message was taken. */
-export interface ReceiveOwner {
-  taken(receive: number): void;
-}
+import type { Received, ReceiveOwner } from './inbox.js';
 
 /** A message where it lies, in a buffer that the peer needs again. */
 export interface MessageLease extends Disposable {

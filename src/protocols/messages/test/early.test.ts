@@ -30,10 +30,7 @@ it('what a peer says that comes, talks and goes before the program has noticed i
     ).accept({
       privateData: encodeHello(HELLO),
       createQp: (id) => {
-        const cap = { maxSendWr: 16, maxRecvWr: 64, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 256 };
-        const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-        endpoint = new Endpoint(engine, qp, HELLO);
-        endpoint.open();
+        endpoint = new Endpoint(id, HELLO);
       },
     });
     await talking;
@@ -41,7 +38,7 @@ it('what a peer says that comes, talks and goes before the program has noticed i
     assert.ok(endpoint !== undefined);
     const peer = decodeHello(accepted.privateData);
     assert.ok(typeof peer !== 'string');
-    endpoint.begin(peer);
+    endpoint.begin(peer, accepted);
     for (const said of ['hello and', 'goodbye']) {
       const received = await endpoint.inbox.next();
       assert.equal(words(received && ownBytes(received, endpoint)), said);
@@ -67,17 +64,14 @@ it('a connection whose peer has said farewell before the program has noticed loo
     ).accept({
       privateData: encodeHello(HELLO),
       createQp: (id) => {
-        const cap = { maxSendWr: 16, maxRecvWr: 64, maxSendSge: 1, maxRecvSge: 1, maxInlineData: 256 };
-        const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-        endpoint = new Endpoint(engine, qp, HELLO, 1000);
-        endpoint.open();
+        endpoint = new Endpoint(id, HELLO, 1000);
       },
     });
     while (engine.statistics.completions === 0) await sim.sleep(1);
     assert.ok(endpoint !== undefined);
     const peer = decodeHello(accepted.privateData);
     assert.ok(typeof peer !== 'string');
-    endpoint.begin(peer);
+    endpoint.begin(peer, accepted);
     assert.ok(endpoint.hasEnded);
     accepted[Symbol.dispose]();
     endpoint.destroyed();

@@ -5,11 +5,11 @@ import {
   type ConnectionOptions,
 } from '../../../api/rdmacm/index.js';
 import { type Context, type FieldsOf, fieldsProblem, type OpenOptions, refuse } from '../../../api/verbs/index.js';
-import { Engine } from '../../core/index.js';
+import { engineOf, establish } from '../../core/index.js';
 import { lied, RsocketError } from '../errors.js';
 import { peerProblem, type Sizes } from '../protocol/index.js';
 import { type ConnectionData, decodeConnectionData, encodeConnectionData, RSOCKET_VERSION } from '../wire/index.js';
-import { Endpoint, MIN_INLINE } from './endpoint.js';
+import { Endpoint } from './endpoint.js';
 import { clampedSizes, sizesOf, STREAM_FIELDS, type StreamOptions } from './options.js';
 import { RsocketStream } from './rsocket-stream.js';
 import type { RsocketStreamSocket } from './stream-socket.js';
@@ -65,7 +65,7 @@ export async function connectStream(options: StreamConnectOptions): Promise<Rsoc
   refuse(call, fieldsProblem('options', options, CONNECT_FIELDS));
   const { sqSize, rqSize, inlineBytes, sendBufferBytes, receiveBufferBytes, iomapSize, ...where } = options;
   const sizes = sizesOf(call, options);
-  return establish(sizes, where, connectByCm);
+  return establishStream(sizes, where, connectByCm);
 }
 
 /**
@@ -74,67 +74,36 @@ export async function connectStream(options: StreamConnectOptions): Promise<Rsoc
  * @param by calls rdma_cm with what it is given, which says what this end says of itself once its queue pair is there
  * @throws what `by` throws; RsocketError when the peer is not one to talk to
  */
-export async function establish<Where extends object>(
+export function establishStream<Where extends object>(
   asked: Sizes,
   where: Where,
   by: (options: Where & ConnectionOptions) => Promise<Connection>,
 ): Promise<RsocketStream> {
-  let endpoint: Endpoint | undefined;
-  const options = {
-    ...where,
-    flowControl: true,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    responderResources: 0,
-    initiatorDepth: 0,
-    // Asked for once there is a queue pair.
-    get privateData() {
-      return endpoint === undefined ? NOTHING : encodeConnectionData(endpoint.own);
-    },
-    createQp: (id: CmId) => {
-      // Of a name with several addresses, the one before led to nobody.
-      endpoint?.destroyed();
-      endpoint = undefined;
-      endpoint = createEndpoint(id, asked);
-    },
+  let own: Uint8Array = NOTHING;
+  const make = (id: CmId): Endpoint => {
+    const endpoint = new Endpoint(id, clampedSizes(asked, engineOf(id).context.queryDevice()));
+    own = encodeConnectionData(endpoint.own);
+    return endpoint;
   };
-  // What `by` did is not seen by the compiler.
-  const made = (): Endpoint | undefined => endpoint;
-  let connection: Connection | undefined;
-  try {
-    connection = await by(options);
-    const end = made();
-    if (end === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
-    return new RsocketStream(connection, end, requirePeer(connection.privateData));
-  } catch (error) {
-    connection?.[Symbol.dispose]();
-    made()?.destroyed();
-    throw error;
-  }
-}
-
-function createEndpoint(id: CmId, asked: Sizes): Endpoint {
-  const context = id.verbs;
-  if (context === undefined) throw new Error('verbena: internal error: a queue pair is made before there is a device');
-  const engine = Engine.of(context);
-  const sizes = clampedSizes(asked, context.queryDevice());
-  const cap = {
-    maxSendWr: sizes.sqSize,
-    maxRecvWr: sizes.rqSize,
-    // What wraps around the send buffer.
-    maxSendSge: 2,
-    maxRecvSge: 1,
-    maxInlineData: Math.max(sizes.inlineBytes, MIN_INLINE),
-  };
-  const qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, sqSigAll: true, cap });
-  const endpoint = new Endpoint(engine, qp, sizes);
-  try {
-    endpoint.open();
-  } catch (error) {
-    endpoint.destroyed();
-    throw error;
-  }
-  return endpoint;
+  const connect = (createQp: (id: CmId) => void): Promise<Connection> =>
+    by({
+      ...where,
+      createQp,
+      flowControl: true,
+      retryCount: 7,
+      rnrRetryCount: 7,
+      responderResources: 0,
+      initiatorDepth: 0,
+      // Asked for once there is a queue pair.
+      get privateData() {
+        return own;
+      },
+    });
+  return establish(
+    make,
+    connect,
+    (endpoint, connection) => new RsocketStream(connection, endpoint, requirePeer(connection.privateData)),
+  );
 }
 
 /** @throws RsocketError */

@@ -1,13 +1,7 @@
 import { WcOpcode, WcStatus } from '../../../device/ibta/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import {
-  type CompletionHandler,
-  type Engine,
-  type Lease,
-  type Requests,
-  type SendListener,
-  SendQueue,
-} from '../../core/index.js';
+import type { CmId, Connection } from '../../../api/rdmacm/index.js';
+import { type Cq, VerbsError } from '../../../api/verbs/index.js';
+import { engineOf, type Lease, RcEndpoint } from '../../core/index.js';
 import { lied, RsocketError } from '../errors.js';
 import {
   type Announcement,
@@ -38,7 +32,6 @@ export const MIN_INLINE = 24;
 
 /** Kept with a request of the protocol itself; a request of data keeps its length. */
 const CONTROL = -1;
-const RECEIVE = 0;
 
 /** What requests complete with that the peer's adapter does not answer. */
 const UNANSWERED: readonly WcStatus[] = [WcStatus.RETRY_EXC_ERR, WcStatus.RNR_RETRY_EXC_ERR];
@@ -55,44 +48,36 @@ export interface EndpointListener {
   onEnd(failure: RsocketError | undefined): void;
 }
 
-interface Early {
-  readonly immediate: number;
-  readonly byteLength: number;
-}
-
 /** One end of a stream at work: the protocol bound to a queue pair and to memory. */
-export class Endpoint implements SendListener<number>, CompletionHandler {
+export class Endpoint extends RcEndpoint<number> {
   readonly memory: StreamMemory;
   listener: EndpointListener | undefined;
   /** Messages that were sent, and that have come. */
   messages = 0;
-  readonly #sends: SendQueue<number>;
-  readonly #receives: Requests;
   #protocol: StreamProtocol | undefined;
   #peer: ConnectionData | undefined;
-  /** What came before it was known who the peer is. */
-  #early: Early[] = [];
-  #earlyEnd: (() => void) | undefined;
-  #hasEnded = false;
-  /** Nothing can be posted any more. */
-  #isGone = false;
-  #isDestroyed = false;
   #isKeepaliveDue = false;
   readonly #grant = new Uint8Array(SPAN_BYTES);
   readonly #grantView = new DataView(this.#grant.buffer);
 
   /** @throws VerbsError ENOMEM when there is no room for its requests or its memory */
   constructor(
-    readonly engine: Engine,
-    private readonly qp: Qp,
+    id: CmId,
     readonly sizes: Sizes,
   ) {
-    this.#sends = new SendQueue(engine, qp, sizes.sqSize, this, OWNER);
-    this.#receives = engine.requests(this, sizes.rqSize, OWNER);
+    super(engineOf(id), id, {
+      owner: OWNER,
+      sends: sizes.sqSize,
+      receives: sizes.rqSize,
+      bufferBytes: 0,
+      inlineBytes: Math.max(sizes.inlineBytes, MIN_INLINE),
+      // A chunk may wrap around the end of the send buffer.
+      maxSendSge: 2,
+    });
     try {
-      this.memory = new StreamMemory(engine.pd, engine.spareMemory, sizes);
+      this.memory = new StreamMemory(this.engine.pd, this.engine.spareMemory, sizes);
     } catch (error) {
-      this.#endRequests();
+      super.destroyed();
       throw error;
     }
   }
@@ -111,13 +96,8 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
     };
   }
 
-  /** Posts the receives that it promises. @throws VerbsError when the device is gone */
-  open(): void {
-    for (let i = 0; i < this.sizes.rqSize; i += 1) this.#postReceive();
-  }
-
   get hasEnded(): boolean {
-    return this.#hasEnded;
+    return !this.isActive;
   }
 
   /** The connection is there, and this is what the peer said of itself. */
@@ -127,11 +107,11 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
   }
 
   /** Says and hears something from now on. */
-  begin(protocol: StreamProtocol): void {
+  begin(protocol: StreamProtocol, connection: Connection): void {
     this.#protocol = protocol;
-    for (const { immediate, byteLength } of this.#early.splice(0)) this.#hear(protocol, immediate, byteLength);
-    this.#earlyEnd?.();
+    this.opened();
     this.#pump();
+    this.attach(connection);
   }
 
   /** Sends what there is room for. @returns how many bytes @throws VerbsError when the device is gone */
@@ -154,9 +134,9 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
     for (let most = protocol.firstChunk; taken < total; most = Math.min(2 * most, MAX_CHUNK)) {
       const byteLength = protocol.mappedChunk(total - taken, most);
       if (byteLength === 0) break;
-      this.#sends.begin(byteLength)?.wrRdmaWrite(key, addr + BigInt(taken));
+      this.sends.begin(byteLength)?.wrRdmaWrite(key, addr + BigInt(taken));
       this.#setData(protocol, bytes.subarray(taken, taken + byteLength), byteLength);
-      this.#sends.post();
+      this.sends.post();
       protocol.sentMapped(byteLength);
       taken += byteLength;
     }
@@ -172,7 +152,7 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
   consume(protocol: StreamProtocol, byteLength: number): void {
     protocol.incoming.consume(byteLength);
     this.#pump();
-    if (this.#isDestroyed) this.#releaseReceive();
+    if (this.state === 'closed') this.#releaseReceive();
   }
 
   /** A direction ends by this end's will. */
@@ -189,29 +169,18 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
 
   /** Nothing is sent or received any more. What has come can still be read. */
   end(failure: RsocketError | undefined): void {
-    if (this.#hasEnded) return;
-    // What had come by then is looked at first: a peer may come, talk and go before this program has noticed.
-    if (this.#protocol === undefined) {
-      this.#earlyEnd ??= () => this.end(failure);
-      return;
-    }
-    this.#hasEnded = true;
+    // A peer may connect, talk and leave before this program has noticed: its messages are delivered first.
+    if (this.defer(() => this.end(failure)) || !this.drain()) return;
     this.listener?.onEnd(failure);
   }
 
-  /** The connection manager says that it is over. */
-  disconnected(): void {
-    // What has completed before may not have been looked at.
-    while (!this.#hasEnded && this.engine.progress() > 0);
+  protected onDisconnected(): void {
     this.#lose();
   }
 
-  /** The queue pair was destroyed: nobody touches its memory any more. */
-  destroyed(): void {
-    this.#isGone = true;
-    this.#hasEnded = true;
-    this.#isDestroyed = true;
-    this.#endRequests();
+  override destroyed(): void {
+    if (this.state === 'closed') return;
+    super.destroyed();
     this.memory[Symbol.dispose]();
     this.#releaseReceive();
   }
@@ -226,7 +195,7 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
   }
 
   onFailed(kept: number | undefined, _: Lease | undefined, cq: Cq | undefined): void {
-    if (cq === undefined) this.onLost();
+    if (cq === undefined) this.onReceiveLost();
     else {
       const target = kept === CONTROL ? 'where it is to be told of buffers' : 'the buffer that it has named';
       this.#onError(cq, target);
@@ -238,15 +207,24 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
     throw error;
   }
 
-  /** A receive has completed. */
-  onCompletion(_: number, cq: Cq): void {
-    if (cq.status === WcStatus.SUCCESS) this.#onReceived(cq);
-    else this.#onError(cq, undefined);
+  onMessage(slot: number, _: Uint8Array, cq: Cq): void {
+    const { immData, byteLen, opcode } = cq;
+    if (opcode !== WcOpcode.RECV_RDMA_WITH_IMM) this.end(lied(BY_SEND));
+    else if (this.state === 'connecting') this.defer(() => this.#hear(slot, immData, byteLen));
+    else this.#hear(slot, immData, byteLen);
     this.#pump();
   }
 
-  onLost(): void {
-    this.#isGone = true;
+  onReceiveError(cq: Cq): void {
+    this.#onError(cq, undefined);
+    this.#pump();
+  }
+
+  override onReceiveRefused(): void {
+    this.#lose();
+  }
+
+  onReceiveLost(): void {
     this.#lose();
   }
 
@@ -255,34 +233,16 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
     if (this.#protocol === undefined || this.#protocol.incoming.unread === 0) this.memory.releaseReceive();
   }
 
-  #endRequests(): void {
-    this.#sends.destroyed();
-    this.#receives.end();
-  }
-
-  #onReceived(cq: Cq): void {
-    const { immData, byteLen, opcode } = cq;
+  #hear(slot: number, immediate: number, byteLength: number): void {
     const protocol = this.#protocol;
-    if (opcode !== WcOpcode.RECV_RDMA_WITH_IMM) {
-      this.end(lied(BY_SEND));
-      return;
-    }
-    if (protocol === undefined) {
-      this.#early.push({ immediate: immData, byteLength: byteLen });
-      return;
-    }
-    this.#hear(protocol, immData, byteLen);
-  }
-
-  #hear(protocol: StreamProtocol, immediate: number, byteLength: number): void {
-    if (this.#hasEnded) return;
+    if (protocol === undefined || !this.isActive) return;
     this.messages += 1;
     const heard = protocol.hear(immediate, byteLength);
     if (heard === 'lie') {
       this.end(lied(protocol.lie));
       return;
     }
-    this.#repost();
+    this.receives.giveBack(slot);
     if (heard === 'data') this.listener?.onReadable();
     else if (heard === 'credit') this.listener?.onProgress();
     else if (heard === 'ending') {
@@ -293,7 +253,7 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
 
   /** @param target what a send was for; undefined for a receive */
   #onError(cq: Cq, target: string | undefined): void {
-    if (this.#hasEnded) return;
+    if (!this.isActive) return;
     if (cq.status === WcStatus.WR_FLUSH_ERR) this.#lose(this.engine.context.explain(cq.workCompletion()));
     else if (UNANSWERED.includes(cq.status) && this.#protocol?.isWhole === true) this.end(undefined);
     else this.end(this.#failureOf(cq, target));
@@ -323,10 +283,7 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
   /** Nothing is carried out any more. That is no failure once both directions have ended, and all that was sent has arrived. */
   #lose(why = ''): void {
     const protocol = this.#protocol;
-    if (protocol === undefined) {
-      this.#earlyEnd ??= () => this.#lose(why);
-      return;
-    }
+    if (this.defer(() => this.#lose(why)) || protocol === undefined) return;
     const { failure } = this.engine;
     if (failure !== undefined)
       this.end(
@@ -338,9 +295,9 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
 
   #postData(protocol: StreamProtocol, chunk: Uint8Array, byteLength: number): void {
     const { outgoing } = protocol;
-    this.#sends.begin(byteLength)?.wrRdmaWriteImm(outgoing.key, outgoing.addr, immediateOf(Operation.DATA, byteLength));
+    this.sends.begin(byteLength)?.wrRdmaWriteImm(outgoing.key, outgoing.addr, immediateOf(Operation.DATA, byteLength));
     this.#setData(protocol, chunk, byteLength);
-    this.#sends.post();
+    this.sends.post();
     protocol.sentData(byteLength);
     this.messages += 1;
   }
@@ -358,19 +315,19 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
 
   #postAnnouncement(protocol: StreamProtocol, { index, entry }: Announcement): void {
     const peer = this.#peer;
-    const qp = peer === undefined ? undefined : this.#sends.begin(0);
+    const qp = peer === undefined ? undefined : this.sends.begin(0);
     if (qp === undefined || peer === undefined) return;
     const { addr, key } = peer.targets;
     const at = addr + BigInt(TARGETS * SPAN_BYTES + index * IOMAP_ENTRY_BYTES);
     qp.wrRdmaWriteImm(key, at, immediateOf(Operation.IOMAP_SGL, index));
     qp.wrSetInlineData(encodeIomapEntry(entry, peer.byteOrder));
-    this.#sends.post();
+    this.sends.post();
     protocol.announced();
     this.messages += 1;
   }
 
   #postControl(protocol: StreamProtocol, { immediate, hasGrant, grantAt, entry }: ControlMessage): void {
-    const qp = this.#sends.begin(CONTROL);
+    const qp = this.sends.begin(CONTROL);
     if (qp === undefined) return;
     const peer = this.#peer;
     if (hasGrant && peer !== undefined) {
@@ -379,33 +336,14 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
       writeSpan(this.#grantView, 0, this.memory.half(grantAt), peer.byteOrder);
       qp.wrSetInlineData(this.#grant);
     } else qp.wrRdmaWriteImm(0, 0, immediate);
-    this.#sends.post();
+    this.sends.post();
     this.messages += 1;
-  }
-
-  #postReceive(): void {
-    const wrId = this.#receives.expect(RECEIVE);
-    try {
-      this.qp.postRecvSge(wrId, 0, 0, 0);
-    } catch (error) {
-      this.#receives.forget(wrId);
-      throw error;
-    }
-  }
-
-  #repost(): void {
-    if (this.#isGone) return;
-    try {
-      this.#postReceive();
-    } catch (error) {
-      this.#giveUp(error);
-    }
   }
 
   /** Sends what the protocol has to say by itself. */
   #pump(): void {
     const protocol = this.#protocol;
-    if (protocol === undefined || this.#isGone || this.#hasEnded) return;
+    if (protocol === undefined || !this.isActive) return;
     try {
       for (let control = protocol.nextControl(); control !== undefined; control = protocol.nextControl())
         this.#postControl(protocol, control);
@@ -413,8 +351,8 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
         this.#postAnnouncement(protocol, next);
       if (!this.#isKeepaliveDue || !protocol.takeControlSlot()) return;
       this.#isKeepaliveDue = false;
-      this.#sends.beginProbe(CONTROL);
-      this.#sends.post();
+      this.sends.beginProbe(CONTROL);
+      this.sends.post();
     } catch (error) {
       this.#giveUp(error);
     }
@@ -423,7 +361,6 @@ export class Endpoint implements SendListener<number>, CompletionHandler {
   /** A call failed that fails only when device or queue pair are gone. */
   #giveUp(error: unknown): void {
     if (!(error instanceof VerbsError)) throw error;
-    this.#isGone = true;
     this.#lose();
   }
 }

@@ -1,11 +1,11 @@
-import type { ErrnoName } from '../../../device/ibta/index.js';
 import {
   type ConnectionRequest,
   type FullAddress,
+  isClientsDoing,
   listen as listenByCm,
   type Listener,
 } from '../../../api/rdmacm/index.js';
-import { Callbacks, CallbackTurn, runtime } from '../../../api/runtime/index.js';
+import { Callbacks, CallbackTurn, warnOf } from '../../../api/runtime/index.js';
 import {
   type Context,
   type FieldsOf,
@@ -18,15 +18,13 @@ import {
 } from '../../../api/verbs/index.js';
 import { RsocketError } from '../errors.js';
 import { readPeer, type Sizes } from '../protocol/index.js';
-import { establish } from './connect.js';
+import { establishStream } from './connect.js';
 import { sizesOf, STREAM_FIELDS, type StreamOptions } from './options.js';
 import type { RsocketStream } from './rsocket-stream.js';
 import type { RsocketStreamSocket } from './stream-socket.js';
 
 const CALL = 'rlisten';
 const BACKLOG = 128;
-/** With what `accept` fails when a client has gone, or says nothing. */
-const CLIENTS_DOING: readonly ErrnoName[] = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT'];
 
 /** What {@link listenStreams} takes. */
 export interface StreamListenOptions extends StreamOptions {
@@ -92,9 +90,7 @@ export class StreamListener implements Disposable {
     private sizes: Sizes,
     private readonly backlog: number,
   ) {
-    listener
-      .serve((request) => this.#answer(request), { onError: warn })
-      .catch((error: unknown) => runtime().warn(error instanceof Error ? error : new Error(String(error))));
+    listener.serve((request) => this.#answer(request), { onError: warn }).catch(warnOf);
   }
 
   /** Sets how large the queues and buffers of streams are that come from now on. @throws VerbsError EINVAL for sizes that there are not */
@@ -150,7 +146,7 @@ export class StreamListener implements Disposable {
     }
     this.#halfOpen += 1;
     try {
-      this.#waiting.push(await establish(this.sizes, {}, (options) => request.accept(options)));
+      this.#waiting.push(await establishStream(this.sizes, {}, (options) => request.accept(options)));
     } finally {
       this.#halfOpen -= 1;
     }
@@ -166,7 +162,5 @@ export class StreamListener implements Disposable {
 }
 
 function warn(error: unknown): void {
-  if (error instanceof RsocketError) return;
-  if (error instanceof VerbsError && CLIENTS_DOING.includes(error.errno)) return;
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  if (!(error instanceof RsocketError) && !isClientsDoing(error)) warnOf(error);
 }

@@ -1,7 +1,7 @@
 import type { CmRoute, Connection, FullAddress } from '../../../api/rdmacm/index.js';
 import { Callbacks, CallbackTurn, Microtask } from '../../../api/runtime/index.js';
 import { bytesProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import { CreditProbes, type Engine, type Hold } from '../../core/index.js';
+import { CreditProbes, type Engine, KeepAlive } from '../../core/index.js';
 import { RsocketError } from '../errors.js';
 import type { Ending, StreamProtocol } from '../protocol/index.js';
 import type { ConnectionData } from '../wire/index.js';
@@ -32,7 +32,6 @@ export class RsocketStream implements RsocketStreamSocket {
   readonly remoteAddress: FullAddress;
   readonly route: CmRoute;
   readonly #engine: Engine;
-  readonly #hold: Hold;
   readonly #protocol: StreamProtocol;
   #events: StreamEvents | undefined;
   #due = 0;
@@ -51,7 +50,7 @@ export class RsocketStream implements RsocketStreamSocket {
   #bytesWritten = 0;
   #stopLinger: (() => void) | undefined;
   #lingerByUs = Infinity;
-  #stopKeepAlive: (() => void) | undefined;
+  #keepAlive: KeepAlive | undefined;
   #stopParting: (() => void) | undefined;
   #isParting = false;
 
@@ -65,7 +64,6 @@ export class RsocketStream implements RsocketStreamSocket {
     this.remoteAddress = connection.remoteAddress;
     this.route = connection.id.route;
     this.#engine = endpoint.engine;
-    this.#hold = this.#engine.hold();
     endpoint.listener = {
       onReadable: () => this.#onReadable(),
       onProgress: () => this.#onProgress(),
@@ -80,11 +78,8 @@ export class RsocketStream implements RsocketStreamSocket {
       },
       probe: () => endpoint.keepAlive(),
     });
-    endpoint.begin(this.#protocol);
-    void connection.closed.then(() => {
-      endpoint.disconnected();
-      this.#part();
-    });
+    endpoint.begin(this.#protocol, connection);
+    void connection.closed.then(() => this.#part());
   }
 
   get events(): StreamEvents {
@@ -238,19 +233,22 @@ export class RsocketStream implements RsocketStreamSocket {
       const advice = `It is a number from 0 to ${MAX_KEEPALIVE}`;
       throw new VerbsError('rsetsockopt', invalid(`seconds is ${show(seconds)}`, advice));
     }
-    this.#stopKeepAlive?.();
-    this.#stopKeepAlive = undefined;
-    if (seconds > 0 && !this.endpoint.hasEnded) this.#watch(1000 * seconds);
+    this.#keepAlive?.end();
+    if (seconds === 0 || this.endpoint.hasEnded) return;
+    const before = this.endpoint.messages;
+    const heard = (): number => this.endpoint.messages - before;
+    this.#keepAlive = KeepAlive.endless(this.#engine, 1000 * seconds, {
+      heard,
+      probe: () => this.endpoint.keepAlive(),
+    });
   }
 
   ref(): void {
-    this.#hold.ref();
-    this.connection.ref();
+    this.endpoint.ref();
   }
 
   unref(): void {
-    this.#hold.unref();
-    this.connection.unref();
+    this.endpoint.unref();
   }
 
   explainStall(): string | undefined {
@@ -289,15 +287,6 @@ export class RsocketStream implements RsocketStreamSocket {
     });
   }
 
-  /** Has a keepalive be sent after every such time in which nothing was said. */
-  #watch(periodMs: number): void {
-    const before = this.endpoint.messages;
-    this.#stopKeepAlive = this.#engine.chore(periodMs, () => {
-      if (this.endpoint.messages === before) this.endpoint.keepAlive();
-      this.#watch(periodMs);
-    });
-  }
-
   #onReadable(): void {
     if (this.#isReadableTold && this.#protocol.rules.reads) return;
     this.#isReadableTold = true;
@@ -326,7 +315,7 @@ export class RsocketStream implements RsocketStreamSocket {
   #onEnd(failure: RsocketError | undefined): void {
     this.#failure = failure;
     this.#stopLinger?.();
-    this.#stopKeepAlive?.();
+    this.#keepAlive?.end();
     this.#probes.end();
     this.#tell(Due.CLOSED);
     // Whoever has said DISCONNECT knows when its adapter has heard that it was heard, and disconnects then.
@@ -344,7 +333,6 @@ export class RsocketStream implements RsocketStreamSocket {
       this.connection[Symbol.dispose]();
       this.endpoint.destroyed();
       this.#mappings.clear();
-      this.#hold.release();
     };
     this.connection.close().then(release, release);
   }

@@ -9,7 +9,7 @@ import {
   connectUd,
   type Endpoint,
   MemoryDomain,
-  type RcEndpoint,
+  type UctRcEndpoint,
   type RcWhere,
   SelfEndpoint,
   type UdEndpoint,
@@ -26,7 +26,7 @@ export class BareInterface implements Disposable {
   /** The one of datagrams, which is made when it is needed. */
   #ud: UdInterface | undefined;
   #listener: Listener | undefined;
-  readonly #endpoints: (RcEndpoint | UdEndpoint | SelfEndpoint)[] = [];
+  readonly #endpoints: (UctRcEndpoint | UdEndpoint | SelfEndpoint)[] = [];
   #isClosed = false;
 
   /** @throws VerbsError as `Engine.of` */
@@ -85,7 +85,7 @@ export class BareInterface implements Disposable {
     this.close();
   }
 
-  #accept(request: ConnectionRequest): Promise<RcEndpoint | UdEndpoint> {
+  #accept(request: ConnectionRequest): Promise<UctRcEndpoint | UdEndpoint> {
     const { domain, handlers, transport } = this;
     return transport === 'ud'
       ? acceptUd(this.#datagrams(), request, handlers)
@@ -97,7 +97,7 @@ export class BareInterface implements Disposable {
     return this.#ud;
   }
 
-  #kept<E extends RcEndpoint | UdEndpoint | SelfEndpoint>(endpoint: E): E {
+  #kept<E extends UctRcEndpoint | UdEndpoint | SelfEndpoint>(endpoint: E): E {
     this.#endpoints.push(endpoint);
     // It may have been closed while this one was being made.
     if (this.#isClosed) endpoint.close();

@@ -4,7 +4,7 @@ export type { Capabilities, EndAddress, Way } from './capabilities.js';
 export type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from './endpoint.js';
 export { Memory, MemoryDomain } from './memory-domain.js';
 export { acceptRc, connectRc, type RcInterface, type RcWhere, rcWordsOf } from './rc/connecting.js';
-export { RcEndpoint } from './rc/rc-endpoint.js';
+export { UctRcEndpoint } from './rc/rc-endpoint.js';
 export { operate, SelfEndpoint } from './self/self-endpoint.js';
 export type { UdAddress } from './ud/addresses.js';
 export { acceptUd, connectUd, udWordsOf } from './ud/connecting.js';

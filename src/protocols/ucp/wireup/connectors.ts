@@ -7,7 +7,7 @@ import {
   connectRc,
   connectUd,
   type MemoryDomain,
-  type RcEndpoint,
+  type UctRcEndpoint,
   type RcWhere,
   rcWordsOf,
   type UdEndpoint,
@@ -17,7 +17,7 @@ import {
   type Words,
 } from '../uct/index.js';
 
-export type Connected = RcEndpoint | UdEndpoint;
+export type Connected = UctRcEndpoint | UdEndpoint;
 
 /** How the ends of a transport find each other by rdma_cm. */
 export interface Connector {
@@ -48,11 +48,11 @@ class RcConnector implements Connector {
     private readonly window: number,
   ) {}
 
-  connect(where: RcWhere, handlers: AmHandlers, words: Words): Promise<RcEndpoint> {
+  connect(where: RcWhere, handlers: AmHandlers, words: Words): Promise<UctRcEndpoint> {
     return connectRc({ domain: this.domain, window: this.window, handlers, words }, where);
   }
 
-  accept(request: ConnectionRequest, handlers: AmHandlers, words: Words, signal: AbortSignal): Promise<RcEndpoint> {
+  accept(request: ConnectionRequest, handlers: AmHandlers, words: Words, signal: AbortSignal): Promise<UctRcEndpoint> {
     return acceptRc({ domain: this.domain, window: this.window, handlers, words }, request, signal);
   }
 

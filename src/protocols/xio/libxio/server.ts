@@ -1,4 +1,4 @@
-import { runtime } from '../../../api/runtime/index.js';
+import { warnOf } from '../../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { Bytes, XioServer, XioSession } from '../api.js';
 import { listen } from '../server/xio-server.js';
@@ -94,7 +94,7 @@ async function serve(server: ServerCore, ops: XioSessionOps, userContext: unknow
   try {
     for await (const inner of server.inner) offer(inner, server.context, ops, userContext);
   } catch (error) {
-    runtime().warn(error instanceof Error ? error : new Error(String(error)));
+    warnOf(error);
   }
   if (server.isBound) unbind(server);
 }

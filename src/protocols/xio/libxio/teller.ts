@@ -1,4 +1,4 @@
-import { Callbacks, runtime } from '../../../api/runtime/index.js';
+import { Callbacks, warnOf } from '../../../api/runtime/index.js';
 
 /** Calls the callbacks of a program: each in a turn of its own, in order, and in the async context in which this was made. */
 export class Teller {
@@ -11,7 +11,7 @@ export class Teller {
       try {
         action();
       } catch (error) {
-        runtime().warn(error instanceof Error ? error : new Error(String(error)));
+        warnOf(error);
       }
       this.onTold?.();
     });

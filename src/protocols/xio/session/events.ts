@@ -1,4 +1,4 @@
-import { Callbacks, runtime } from '../../../api/runtime/index.js';
+import { Callbacks, warnOf } from '../../../api/runtime/index.js';
 import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioSessionEvents } from '../api.js';
 
@@ -37,7 +37,7 @@ export class Events {
       try {
         action(this.#handlers);
       } catch (error) {
-        runtime().warn(error instanceof Error ? error : new Error(String(error)));
+        warnOf(error);
       }
     });
   }

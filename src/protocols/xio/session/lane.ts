@@ -1,5 +1,5 @@
 import { alloc } from '../../../api/provider/index.js';
-import { CreditProbes } from '../../core/index.js';
+import { CreditProbes, KeepAlive } from '../../core/index.js';
 import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
 import type { Link } from '../transport/index.js';
 import {
@@ -24,7 +24,6 @@ import {
 } from '../wire/index.js';
 import type { XioConnection } from '../api.js';
 import type { Settings } from '../options.js';
-import { KeepAlive } from './keep-alive.js';
 import { LinkEnd, type LinkUser } from './link-end.js';
 import { Outgoing } from './outgoing.js';
 
@@ -146,15 +145,15 @@ export class Lane implements LinkUser, ChannelListener<Outgoing> {
     this.#link = link;
     this.#lastLink = link;
     this.#asides.length = 0;
-    this.#keepAlive = new KeepAlive(
-      link,
-      this.settings,
-      () => this.#heard,
-      () => {
+    this.#keepAlive = new KeepAlive(link.clock, this.settings, {
+      // The peer's adapter may answer though its program does not.
+      heard: () => this.#heard,
+      probe: () => {
         link.probe();
         this.sendAside(Kind.KEEP_ALIVE);
       },
-    );
+      giveUp: () => link.abort(),
+    });
     const awaitsCredit = (): boolean => this.#link === link && this.channel.waiting > 0;
     this.#probes?.end();
     this.#probes = new CreditProbes(link.clock, {

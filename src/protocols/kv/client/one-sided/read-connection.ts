@@ -1,7 +1,8 @@
-import { type CmId, connect as connectByCm, type Connection, RefusedError } from '../../../../api/rdmacm/index.js';
+import { connect as connectByCm, type Connection, RefusedError } from '../../../../api/rdmacm/index.js';
 import { type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import type { Engine, SendListener } from '../../../core/index.js';
-import { MessageQueue } from '../../transport/message-queue.js';
+import { type Engine, establish, type SendListener, SendQueue } from '../../../core/index.js';
+import { OWNER } from '../../transport/link.js';
+import { postFor } from '../../transport/send-copy.js';
 import { decodeRefusal, encodeReaderOffer, type ReaderOffer, RefusalCode } from '../../wire/index.js';
 import type { Where } from '../establish.js';
 
@@ -22,13 +23,13 @@ export interface Landing {
 
 /** A reliable connection by which a client reads, and nothing else. The first READ that fails is its last. */
 export class ReadConnection implements SendListener<Read> {
-  readonly #reads: MessageQueue<Read>;
+  readonly #reads: SendQueue<Read>;
   #connection: Connection | undefined;
   #isLost = false;
   #hasEnded = false;
 
   private constructor(engine: Engine, qp: Qp, depth: number) {
-    this.#reads = new MessageQueue(engine, qp, depth, describeRead, this);
+    this.#reads = new SendQueue(engine, qp, depth, this, OWNER);
   }
 
   /**
@@ -37,27 +38,21 @@ export class ReadConnection implements SendListener<Read> {
    * @param depth READs that may be on their way
    * @throws (the promise rejects) VerbsError EOPNOTSUPP when the server has no memory to read; otherwise as `connect` of the root
    */
-  static async open(engine: Engine, where: Where, offer: ReaderOffer, depth: number): Promise<ReadConnection> {
-    let made: ReadConnection | undefined;
-    const createQp = (id: CmId): void => {
-      // Of a name with several addresses, the one before led to nobody.
-      made?.end();
-      const { cq, pd } = engine;
-      const cap = { maxSendWr: depth, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
-      made = new ReadConnection(engine, id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap }), depth);
-    };
-    // What the callback did is not seen by the compiler.
-    const connectionMade = (): ReadConnection | undefined => made;
-    try {
-      const connection = await connectByCm({ ...where, createQp, privateData: encodeReaderOffer(offer) });
-      const reads = connectionMade();
-      if (reads === undefined) throw new Error('verbena: internal error: a connection without a queue pair');
-      reads.#use(connection);
-      return reads;
-    } catch (error) {
-      connectionMade()?.end();
+  static open(engine: Engine, where: Where, offer: ReaderOffer, depth: number): Promise<ReadConnection> {
+    const { cq, pd } = engine;
+    const cap = { maxSendWr: depth, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
+    const privateData = encodeReaderOffer(offer);
+    const made = establish(
+      (id) => new ReadConnection(engine, id.createQp(pd, { sendCq: cq, recvCq: cq, sqSigAll: true, cap }), depth),
+      (createQp) => connectByCm({ ...where, createQp, privateData }),
+      (reads, connection) => {
+        reads.#use(connection);
+        return reads;
+      },
+    );
+    return made.catch((error: unknown) => {
       throw refusalOf(error);
-    }
+    });
   }
 
   /** Whether nothing can be read any more. */
@@ -67,7 +62,7 @@ export class ReadConnection implements SendListener<Read> {
 
   /** Begins to read. @returns false when there is no way: then it is not told any more */
   read(read: Read, landing: Landing, length: number): boolean {
-    return !this.#isLost && this.#reads.move(landing, length, read);
+    return !this.#isLost && postFor(this.#reads, landing, length, read, describeRead);
   }
 
   /** Ends it: what is on its way is told that it will not be there. Idempotent. */
@@ -77,6 +72,10 @@ export class ReadConnection implements SendListener<Read> {
     this.#hasEnded = true;
     this.#connection?.[Symbol.dispose]();
     this.#reads.destroyed();
+  }
+
+  destroyed(): void {
+    this.end();
   }
 
   onDone(read: Read | undefined): void {

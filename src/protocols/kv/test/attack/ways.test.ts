@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, alloc } from '../../../../entry/index.js';
-import { establish, type Way } from '../../client/establish.js';
+import { connectServer, type Way } from '../../client/establish.js';
 import { CLIENT_TRANSPORTS } from '../../client/transports.js';
 import type { TransportName } from '../../index.js';
 import { type Asked, encodeRequest, NO_SESSION, Operation, requestBytes, type Welcome } from '../../wire/index.js';
@@ -16,7 +16,7 @@ const NARROW = { maxPacketBytes: 1024 + 96 };
 function wayOf(host: SimHost, transport: TransportName, { welcome }: Partial<Way> = {}): Promise<Way> {
   const { session = NO_SESSION, epoch = 0 }: Partial<Welcome> = welcome ?? {};
   const where = { host: 'server', port: PORT, context: host.context };
-  return host.run(() => establish(where, { window: WINDOW, session, epoch }, CLIENT_TRANSPORTS[transport]));
+  return host.run(() => connectServer(where, { window: WINDOW, session, epoch }, CLIENT_TRANSPORTS[transport]));
 }
 
 /** Sends a request of slot 0, and waits for what may come. @returns bytes of each answer */
@@ -36,7 +36,7 @@ async function say(sim: Sim, { link, welcome: { session, epoch } }: Way, asked: 
 
 function end({ connection, link }: Way): void {
   connection[Symbol.dispose]();
-  link.end();
+  link.destroyed();
 }
 
 describe('a session that goes on by another way', () => {

@@ -3,7 +3,7 @@ import { Memories, type RmaEnd } from '../../rma/index.js';
 import { EndpointParts } from '../../worker/endpoint-parts.js';
 import { newCounters } from '../../worker/statistics.js';
 import { Wakeup } from '../../worker/wakeup.js';
-import { type Endpoint, RcEndpoint, UdEndpoint } from '../../uct/index.js';
+import { type Endpoint, UctRcEndpoint, UdEndpoint } from '../../uct/index.js';
 import { type AmId, UcsStatus } from '../../wire/index.js';
 import { quiet } from './log.js';
 import { type End, TRANSPORTS } from './transports.js';
@@ -55,7 +55,7 @@ export function sideOf(end: End, memories = new Memories(end.domain), shown = (e
   const rma = memories.attach(parts);
   // All transports of the tests can be closed.
   const endpoint = end.endpoint as Closable;
-  if (endpoint instanceof RcEndpoint || endpoint instanceof UdEndpoint)
+  if (endpoint instanceof UctRcEndpoint || endpoint instanceof UdEndpoint)
     endpoint.onFailure = (status) => parts.ended(status);
   parts.begin(shown(endpoint));
   return { rma, parts, memories, end };

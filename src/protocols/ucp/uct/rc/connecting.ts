@@ -1,10 +1,11 @@
-import { connect, type CmId, type ConnectionRequest, type ConnectOptions } from '../../../../api/rdmacm/index.js';
+import { connect, type Connection, type ConnectionRequest, type ConnectOptions } from '../../../../api/rdmacm/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
+import { establish } from '../../../core/index.js';
 import type { AmHandlers } from '../am-handlers.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { behind, type Words } from '../words.js';
 import { decodeHello, encodeHello, type Hello, HELLO_BYTES } from './hello.js';
-import { RcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
+import { UctRcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
 
 /** Messages that each peer may send before any is received. */
 const WINDOW = 32;
@@ -25,9 +26,9 @@ export type RcWhere = Pick<ConnectOptions, 'host' | 'port' | 'signal' | 'timeout
  *
  * @throws VerbsError (the promise rejects) EPROTO where the peer speaks something else, otherwise as `connect` of the root
  */
-export function connectRc(own: RcInterface, where: RcWhere): Promise<RcEndpoint> {
+export function connectRc(own: RcInterface, where: RcWhere): Promise<UctRcEndpoint> {
   const { context } = own.domain.engine;
-  return establish(own, undefined, (param) => connect({ ...where, ...param, context }));
+  return establishRc(own, undefined, (param) => connect({ ...where, ...param, context }));
 }
 
 /**
@@ -36,15 +37,14 @@ export function connectRc(own: RcInterface, where: RcWhere): Promise<RcEndpoint>
  * @param signal ends the attempt
  * @throws VerbsError (the promise rejects) EPROTO likewise, otherwise as `ConnectionRequest.accept`
  */
-export function acceptRc(own: RcInterface, request: ConnectionRequest, signal?: AbortSignal): Promise<RcEndpoint> {
+export function acceptRc(own: RcInterface, request: ConnectionRequest, signal?: AbortSignal): Promise<UctRcEndpoint> {
   const peer = decodeHello(request.privateData);
-  if (typeof peer !== 'string') return establish(own, peer, (param) => request.accept({ ...param, signal }));
+  if (typeof peer !== 'string') return establishRc(own, peer, (param) => request.accept({ ...param, signal }));
   request.reject();
   return Promise.reject(foreign(peer));
 }
 
 type Param = Required<Pick<ConnectOptions, 'createQp' | 'privateData' | 'rnrRetryCount'>>;
-type Connected = Awaited<ReturnType<typeof connect>>;
 
 /** What the program of a worker that connects says; or what is wrong with what it says of itself. */
 export function rcWordsOf({ privateData }: ConnectionRequest): Uint8Array | string {
@@ -52,38 +52,25 @@ export function rcWordsOf({ privateData }: ConnectionRequest): Uint8Array | stri
   return typeof hello === 'string' ? hello : privateData.subarray(HELLO_BYTES);
 }
 
-/** @param peer what it has said, where that is known before the connection is there */
-async function establish(
+/** @param peer its hello, where that is known before the connection exists */
+function establishRc(
   { domain, handlers, window = WINDOW, words = {} }: RcInterface,
   peer: Hello | undefined,
-  connected: (param: Param) => Promise<Connected>,
-): Promise<RcEndpoint> {
+  connected: (param: Param) => Promise<Connection>,
+): Promise<UctRcEndpoint> {
   const own = { window, segmentBytes: SEGMENT_BYTES };
-  let made: RcEndpoint | undefined;
-  const createQp = (id: CmId): void => {
-    // Of a name with several addresses, the one before led to nobody.
-    made?.end();
-    made = undefined;
-    made = new RcEndpoint(domain, handlers, id, own);
-  };
-  // What the callback did is not seen by the compiler.
-  const endpointMade = (): RcEndpoint | undefined => made;
-  let connection: Connected | undefined;
-  try {
-    const privateData = behind(encodeHello(own), words);
-    connection = await connected({ createQp, privateData, rnrRetryCount: 7 });
-    const endpoint = endpointMade();
-    if (endpoint === undefined) throw new Error('verbena: internal error: a connection without an endpoint');
-    const said = peer ?? decodeHello(connection.privateData);
-    if (typeof said === 'string') throw foreign(said);
-    words.onSaid?.(connection.privateData.subarray(HELLO_BYTES));
-    endpoint.begin(connection, said);
-    return endpoint;
-  } catch (error) {
-    connection?.[Symbol.dispose]();
-    endpointMade()?.end();
-    throw error;
-  }
+  const privateData = behind(encodeHello(own), words);
+  return establish(
+    (id) => new UctRcEndpoint(domain, handlers, id, own),
+    (createQp) => connected({ createQp, privateData, rnrRetryCount: 7 }),
+    (endpoint, connection) => {
+      const said = peer ?? decodeHello(connection.privateData);
+      if (typeof said === 'string') throw foreign(said);
+      words.onSaid?.(connection.privateData.subarray(HELLO_BYTES));
+      endpoint.begin(connection, said);
+      return endpoint;
+    },
+  );
 }
 
 function foreign(problem: string): VerbsError {

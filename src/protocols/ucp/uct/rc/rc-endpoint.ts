@@ -1,21 +1,12 @@
 import { QpState, WcOpcode } from '../../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import {
-  type Engine,
-  type Hold,
-  type Lease,
-  type Receiver,
-  Receives,
-  type SendListener,
-  SendQueue,
-} from '../../../core/index.js';
+import type { Cq } from '../../../../api/verbs/index.js';
+import { BufferSupply, type Lease, RcEndpoint } from '../../../core/index.js';
 import { AtomicOp, UcsStatus } from '../../wire/index.js';
 import type { AmHandlers } from '../am-handlers.js';
 import type { Capabilities, Way } from '../capabilities.js';
 import { atomicProblem, isAm, isPlace } from '../checks.js';
 import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
-import { Leases } from '../leases.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
@@ -24,7 +15,6 @@ import { type Afterwards, settle, statusOf } from '../afterwards.js';
 
 /** In messages of leaks. */
 const OWNER = 'ucp rc';
-const NOTHING = new Uint8Array(0);
 const DEPTH = 64;
 const INLINE_BYTES = 256;
 /** What the engine's pool has a size for. */
@@ -54,25 +44,18 @@ function capabilitiesFor({ segmentBytes }: Pick<Hello, 'segmentBytes'>): Capabil
 }
 
 /** A way to a peer by a reliable connection. */
-export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> {
+export class UctRcEndpoint extends RcEndpoint<Afterwards> implements Endpoint {
   /** Is told once why nothing goes any more. */
   onFailure: ((status: UcsStatus) => void) | undefined;
 
-  readonly #engine: Engine;
-  readonly #qp: Qp;
   readonly #flow = new FlowControl();
-  readonly #sends: SendQueue<Afterwards>;
-  readonly #receives: Receives;
   readonly #pending = new PendingQueue();
   readonly #flushes = new FlushQueue();
-  readonly #hold: Hold;
   /** What is sent inline, by its length: the same bytes again and again. */
   readonly #inline: readonly Uint8Array[];
   #capabilities = capabilitiesFor({ segmentBytes: SEGMENT_BYTES });
-  #connection: Connection | undefined;
   #failure: UcsStatus | undefined;
-  #hasEnded = false;
-  readonly #leases: Leases;
+  readonly #leases: BufferSupply;
 
   /**
    * Makes the queue pair of an identifier, with a buffer for every message that the peer may send.
@@ -85,29 +68,19 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     id: CmId,
     own: Hello,
   ) {
-    const { engine } = domain;
-    this.#engine = engine;
-    this.#leases = new Leases(engine.pool, OWNER, () => this.#pending.dispatch());
-    // One grant may come beside the messages that are counted.
-    const receives = own.window + 1;
-    const cap = { maxSendWr: DEPTH, maxRecvWr: receives, maxSendSge: 2, maxRecvSge: 1, maxInlineData: INLINE_BYTES };
-    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
-    this.#sends = new SendQueue(engine, this.#qp, DEPTH, this, OWNER);
-    this.#receives = new Receives(engine, this.#qp, this, { bytes: own.segmentBytes, owner: OWNER });
+    super(domain.engine, id, {
+      owner: OWNER,
+      sends: DEPTH,
+      // A grant may come in addition to the messages that are counted.
+      receives: own.window + 1,
+      bufferBytes: own.segmentBytes,
+      spare: 1,
+      inlineBytes: INLINE_BYTES,
+      maxSendSge: 2,
+    });
+    this.#leases = new BufferSupply(this.engine.pool, OWNER, () => this.#pending.dispatch());
     const scratch = new Uint8Array(INLINE_BYTES);
     this.#inline = Array.from({ length: INLINE_BYTES + 1 }, (_, length) => scratch.subarray(0, length));
-    try {
-      this.#receives.deepen(receives);
-      // Where none is left for what is to be sent, nothing would ever go.
-      const left = engine.pool.tryLease(SEGMENT_BYTES, OWNER);
-      left?.release();
-      if (left === undefined || this.#receives.posted < receives) throw noBuffers();
-    } catch (error) {
-      this.#receives.end();
-      this.#sends.destroyed();
-      throw error;
-    }
-    this.#hold = engine.hold();
   }
 
   get capabilities(): Capabilities {
@@ -115,7 +88,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
   }
 
   get way(): Way {
-    const { localAddress, remoteAddress } = this.#connection ?? {};
+    const { localAddress, remoteAddress } = this.connection ?? {};
     return { transport: 'rc', localAddress, remoteAddress };
   }
 
@@ -125,10 +98,10 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
 
   /** The connection is there, and this is what the peer said of itself. */
   begin(connection: Connection, peer: Hello): void {
-    this.#connection = connection;
     this.#capabilities = capabilitiesFor(peer);
     this.#flow.begin(peer.window);
-    void connection.closed.then(() => this.#onClosed());
+    this.attach(connection);
+    this.opened();
     this.#pending.dispatch();
   }
 
@@ -136,7 +109,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     const bytes = header.length + payload.length;
     const refusal = this.#amRefusal(isAm(id, bytes, this.#capabilities.am.short));
     if (refusal !== undefined) return refusal;
-    const qp = this.#sends.begin();
+    const qp = this.sends.begin();
     if (qp === undefined) return this.#failed();
     const message = this.#inline[FIRST + bytes];
     message[0] = this.#flow.next(id);
@@ -154,7 +127,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, FIRST, bcopy);
-    const qp = this.#sends.begin(undefined, lease);
+    const qp = this.sends.begin(undefined, lease);
     if (qp === undefined) return this.#failed();
     lease.bytes[0] = this.#flow.next(id);
     qp.wrSend();
@@ -169,7 +142,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     if (refusal !== undefined) return refusal;
     const lease = this.#leases.take(FIRST + header.length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
-    const qp = this.#sends.begin({ completion }, lease);
+    const qp = this.sends.begin({ completion }, lease);
     if (qp === undefined) return this.#failed();
     lease.bytes[0] = this.#flow.next(id);
     lease.bytes.set(header, FIRST);
@@ -181,7 +154,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
   putShort(payload: Uint8Array, { rkey, address }: RemotePlace): UcsStatus {
     const refusal = this.#refusal(payload.length <= this.#capabilities.put.short);
     if (refusal !== undefined) return refusal;
-    const qp = this.#sends.begin();
+    const qp = this.sends.begin();
     if (qp === undefined) return this.#failed();
     qp.wrRdmaWrite(rkey, address);
     qp.wrSetInlineData(payload);
@@ -194,7 +167,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     const lease = this.#leases.take(SEGMENT_BYTES);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const length = packed(packer, lease, 0, SEGMENT_BYTES);
-    const qp = this.#sends.begin(undefined, lease);
+    const qp = this.sends.begin(undefined, lease);
     if (qp === undefined) return this.#failed();
     qp.wrRdmaWrite(rkey, address);
     qp.wrSetSge(lease.lkey, lease.addr, length);
@@ -204,7 +177,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
   putZcopy(payload: LocalPlace, { rkey, address }: RemotePlace, completion: Completion): UcsStatus {
     const refusal = this.#refusal(isPlace(payload, MOST));
     if (refusal !== undefined) return refusal;
-    const qp = this.#sends.begin({ completion });
+    const qp = this.sends.begin({ completion });
     if (qp === undefined) return this.#failed();
     const { addr, length, lkey } = pieceOf(payload);
     qp.wrRdmaWrite(rkey, address);
@@ -223,7 +196,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     const lease = this.#leases.take(length);
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const onRead = (bytes: Uint8Array): void => unpack(bytes.subarray(0, length));
-    const qp = this.#sends.begin({ completion, onRead }, lease);
+    const qp = this.sends.begin({ completion, onRead }, lease);
     if (qp === undefined) return this.#failed();
     qp.wrRdmaRead(rkey, address);
     qp.wrSetSge(lease.lkey, lease.addr, length);
@@ -233,7 +206,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
   getZcopy(into: LocalPlace, { rkey, address }: RemotePlace, completion: Completion): UcsStatus {
     const refusal = this.#refusal(isPlace(into, MOST));
     if (refusal !== undefined) return refusal;
-    const qp = this.#sends.begin({ completion });
+    const qp = this.sends.begin({ completion });
     if (qp === undefined) return this.#failed();
     const { addr, length, lkey } = pieceOf(into);
     qp.wrRdmaRead(rkey, address);
@@ -248,7 +221,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     if (lease === undefined) return UcsStatus.UCS_ERR_NO_RESOURCE;
     const { op, rkey, address, value, compare = 0n, onValue } = request;
     const onRead = (bytes: Uint8Array): void => onValue?.(wordIn(bytes));
-    const qp = this.#sends.begin({ completion, onRead }, lease);
+    const qp = this.sends.begin({ completion, onRead }, lease);
     if (qp === undefined) return this.#failed();
     if (op === AtomicOp.ADD) qp.wrAtomicFetchAdd(rkey, address, BigInt.asUintN(64, value));
     else qp.wrAtomicCmpSwp(rkey, address, BigInt.asUintN(64, compare), BigInt.asUintN(64, value));
@@ -258,14 +231,14 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
 
   check(): void {
     // Where there is no room something is under way, which fails by itself.
-    if (this.#failure !== undefined || this.#connection === undefined || this.#sends.room === 0) return;
+    if (this.#failure !== undefined || this.state === 'connecting' || this.sends.room === 0) return;
     this.#ask();
   }
 
   pendingAdd(waiting: Waiting): void {
     this.#pending.add(waiting);
     // Room that has come meanwhile would be told to nobody else.
-    this.#engine.nextTurn(() => this.#pending.dispatch());
+    this.engine.nextTurn(() => this.#pending.dispatch());
   }
 
   pendingPurge(): Waiting[] {
@@ -274,28 +247,23 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
 
   flush(completion: Completion): UcsStatus {
     // Without room, the last is signaled.
-    if (this.#failure === undefined && this.#sends.endsUnsignaled && this.#sends.room > 0) this.#ask();
+    if (this.#failure === undefined && this.sends.endsUnsignaled && this.sends.room > 0) this.#ask();
     return this.#failure ?? this.#flushes.flush(completion);
   }
 
   /** Ends it, and the connection: what is under way fails with UCS_ERR_CANCELED, and nobody touches its memory any more. Idempotent. */
   close(): void {
-    if (this.#hasEnded) return;
+    if (this.state === 'closed') return;
     // Its program may have been told that it is sent.
-    this.#sends.post();
+    this.sends.post();
     this.#fail(UcsStatus.UCS_ERR_CANCELED);
-    this.#connection?.[Symbol.dispose]();
-    this.end();
+    this.connection?.[Symbol.dispose]();
+    this.destroyed();
   }
 
-  /** The queue pair was destroyed. Idempotent. */
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+  override destroyed(): void {
     this.#fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
-    this.#sends.destroyed();
-    this.#receives.end();
-    this.#hold.release();
+    super.destroyed();
   }
 
   onMessage(receive: number, bytes: Uint8Array, cq: Cq): void {
@@ -305,7 +273,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     try {
       if (isMessage && first !== PURE_GRANT) this.handlers.deliver(idOf(first), bytes.subarray(FIRST, byteLen));
     } finally {
-      this.#giveBack(receive);
+      this.receives.giveBack(receive);
     }
     if (this.#failure !== undefined) return;
     if (!isMessage || this.#flow.received(first) !== undefined) {
@@ -338,7 +306,7 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
   #refusal(isGood: boolean): UcsStatus | undefined {
     if (this.#failure !== undefined) return this.#failure;
     if (!isGood) return UcsStatus.UCS_ERR_INVALID_PARAM;
-    if (this.#connection === undefined || this.#pending.isBehind || this.#sends.room === 0)
+    if (this.state === 'connecting' || this.#pending.isBehind || this.sends.room === 0)
       return UcsStatus.UCS_ERR_NO_RESOURCE;
     return undefined;
   }
@@ -349,13 +317,13 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
 
   /** Has the peer answer to nothing, and so to all before it. */
   #ask(): void {
-    if (this.#sends.beginProbe() === undefined) return;
+    if (this.sends.beginProbe() === undefined) return;
     this.#end(UcsStatus.UCS_OK);
   }
 
   #end(status: UcsStatus): UcsStatus {
     this.#flushes.begun();
-    this.#sends.end();
+    this.sends.end();
     return status;
   }
 
@@ -365,8 +333,8 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
 
   /** There may be room. A grant goes first, since the peer may have none before it comes. */
   #onRoom(): void {
-    if (this.#flow.owesGrant && this.#sends.room > 0) {
-      const qp = this.#sends.begin();
+    if (this.#flow.owesGrant && this.sends.room > 0) {
+      const qp = this.sends.begin();
       if (qp === undefined) return;
       const message = this.#inline[FIRST];
       message[0] = PURE_GRANT;
@@ -378,29 +346,18 @@ export class RcEndpoint implements Endpoint, Receiver, SendListener<Afterwards> 
     this.#pending.dispatch();
   }
 
-  #giveBack(receive: number): void {
-    try {
-      this.#receives.giveBack(receive);
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.#fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
-    }
-  }
-
-  #onClosed(): void {
-    // What has completed before may not have been looked at.
-    while (this.#failure === undefined && this.#engine.progress() > 0);
+  protected onDisconnected(): void {
     this.#fail(UcsStatus.UCS_ERR_CONNECTION_RESET);
   }
 
   /** The peer breaks the protocol: nothing of what it does counts any more. */
   #distrust(): void {
     this.#fail(UcsStatus.UCS_ERR_IO_ERROR);
-    this.#qp.modify({ qpState: QpState.ERR });
+    this.qp.modify({ qpState: QpState.ERR });
   }
 
   #fail(status: UcsStatus): void {
-    if (this.#failure !== undefined) return;
+    if (!this.drain()) return;
     this.#failure = status;
     this.#leases.end();
     this.#flushes.fail(status);
@@ -431,9 +388,4 @@ function pieceOf({ memory, offset, length }: LocalPlace) {
 
 function wordIn({ buffer, byteOffset }: Uint8Array): bigint {
   return new DataView(buffer, byteOffset).getBigUint64(0, true);
-}
-
-function noBuffers(): VerbsError {
-  const message = 'there are no buffers left for messages';
-  return new VerbsError('ucp', { errno: 'ENOMEM', message, advice: 'Make fewer endpoints, or with smaller windows' });
 }

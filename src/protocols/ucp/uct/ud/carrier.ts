@@ -1,5 +1,5 @@
 import { type Gid, mtuBytes, QpState, QpType } from '../../../../device/ibta/index.js';
-import { type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
+import type { Cq, Qp } from '../../../../api/verbs/index.js';
 import {
   type Engine,
   type Hold,
@@ -156,7 +156,7 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
     try {
       if (this.#failure === undefined) this.listener.onDatagram(bytes.subarray(0, byteLen), srcQp);
     } finally {
-      this.#giveBack(receive);
+      this.#receives.giveBack(receive);
     }
   }
 
@@ -176,6 +176,10 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
     this.#lose(UcsStatus.UCS_ERR_CONNECTION_RESET);
   }
 
+  onReceiveRefused(): void {
+    this.#lose(UcsStatus.UCS_ERR_CONNECTION_RESET);
+  }
+
   onReceiveError(cq: Cq): void {
     this.#lose(statusOf(cq.status));
   }
@@ -186,15 +190,6 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
     qp.wrSend();
     qp.wrSetUdAddr(to.ah, to.qpn, to.qkey);
     return qp;
-  }
-
-  #giveBack(receive: number): void {
-    try {
-      this.#receives.giveBack(receive);
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.#lose(UcsStatus.UCS_ERR_CONNECTION_RESET);
-    }
   }
 
   #lose(status: UcsStatus): void {

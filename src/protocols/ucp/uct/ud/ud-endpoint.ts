@@ -1,5 +1,5 @@
 import { ipFromGid } from '../../../../device/ibta/index.js';
-import type { Lease } from '../../../core/index.js';
+import { BufferSupply, type Lease } from '../../../core/index.js';
 import {
   amIdOfWord,
   amWord,
@@ -22,7 +22,6 @@ import { AmHandlers } from '../am-handlers.js';
 import type { Capabilities, Way } from '../capabilities.js';
 import { isAm, isPlace } from '../checks.js';
 import type { Completion, Endpoint, LocalPlace, Packer, Waiting } from '../endpoint.js';
-import { Leases } from '../leases.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';
@@ -98,7 +97,7 @@ export class UdEndpoint implements Endpoint {
   #failure: UcsStatus | undefined;
   #farewell: Farewell | undefined;
   #hasHeard = true;
-  readonly #leases: Leases;
+  readonly #leases: BufferSupply;
 
   /**
    * @param id by which the peer knows it
@@ -114,7 +113,7 @@ export class UdEndpoint implements Endpoint {
     readonly handlers: AmHandlers = new AmHandlers(),
   ) {
     this.#peer = peer;
-    this.#leases = new Leases(owner.carrier.engine.pool, OWNER, () => this.#pending.dispatch());
+    this.#leases = new BufferSupply(owner.carrier.engine.pool, OWNER, () => this.#pending.dispatch());
     this.#capabilities = this.#capabilitiesWith(peer);
     this.#line = new Line(owner, to, {
       onDead: () => this.fail(UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT),

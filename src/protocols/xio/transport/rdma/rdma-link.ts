@@ -1,17 +1,7 @@
 import { assert, QpState, WcOpcode, WcStatus } from '../../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
-import { type Context, type Cq, type Qp, VerbsError } from '../../../../api/verbs/index.js';
-import {
-  type Engine,
-  type Hold,
-  type Lease,
-  ReceiveCredits,
-  type Receiver,
-  Receives,
-  SendCredits,
-  type SendListener,
-  SendQueue,
-} from '../../../core/index.js';
+import { type Context, type Cq, VerbsError } from '../../../../api/verbs/index.js';
+import { BufferSupply, type Engine, type Lease, RcEndpoint, ReceiveCredits, SendCredits } from '../../../core/index.js';
 import { type Access, type Body, lengthOf, type MoveOutcome, piecesOf } from '../../wire/index.js';
 import type { Clock, Exposure, Held, InUse, Link, LinkGrant, LinkReceiver, Move } from '../link.js';
 import { type LinkOptions, XioError } from '../transport.js';
@@ -32,7 +22,6 @@ import { LinkGrants } from './grants.js';
 import { Moves } from './moves.js';
 import { type Afterwards, SEND_SGES, Transfers } from './transfers.js';
 import { BUFFER_BYTES, type Hello, INLINE_BYTES, WINDOW } from './hello.js';
-import { FrameBuffers } from './frame-buffers.js';
 
 /** In messages of leaks. */
 const OWNER = 'verbena/xio';
@@ -41,19 +30,25 @@ const SEND_DEPTH = 128;
 const MOST_REQUESTS_A_MESSAGE = 2;
 const NOTHING = new Uint8Array(0);
 
+const QUEUES = {
+  owner: OWNER,
+  sends: SEND_DEPTH,
+  receives: WINDOW,
+  bufferBytes: BUFFER_BYTES,
+  inlineBytes: INLINE_BYTES,
+  maxSendSge: SEND_SGES,
+};
+
 /** A link by a reliable connection of rdma_cm. */
-export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
+export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
   readonly scheme = 'rdma';
   readonly hasRemoteMemory = true;
   readonly clock: Clock;
 
-  readonly #engine: Engine;
-  readonly #qp: Qp;
-  readonly #sends: SendQueue<Afterwards>;
-  readonly #receives: Receives;
-  readonly #buffers: FrameBuffers;
+  readonly #buffers: BufferSupply;
+  /** Scratch memory for what is sent inline, by length. */
+  readonly #inline: readonly Uint8Array[];
   readonly #memory: BodyMemory;
-  readonly #hold: Hold;
   readonly #arrivals = new Arrivals();
   readonly #granting = new ReceiveCredits(WINDOW);
   readonly #outgoing = emptyFrame();
@@ -63,14 +58,12 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   readonly #moves: Moves;
   #limits: { maxHeadBytes: number; readonly maxBodyBytes: number };
   #credits: SendCredits | undefined;
-  #connection: Connection | undefined;
   #receiver: LinkReceiver | undefined;
-  /** Frames that came before there was a receiver. */
-  #early: Uint8Array[] = [];
   #heard = 0;
   #wasRefused = false;
   #isRoomDue = false;
-  #state: 'at work' | 'closing' | 'ending' | 'ended' = 'at work';
+  /** Requests in flight are not awaited. */
+  #isEnding = false;
   #failure: Error | undefined;
 
   /**
@@ -83,59 +76,35 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
     private readonly options: LinkOptions,
     id: CmId,
   ) {
-    this.#engine = engine;
+    super(engine, id, QUEUES);
     this.clock = engine;
     this.#limits = { maxHeadBytes: BUFFER_BYTES - PREFIX_BYTES, maxBodyBytes: options.maxBodyBytes };
-    const cap = {
-      maxSendWr: SEND_DEPTH,
-      maxRecvWr: WINDOW,
-      maxSendSge: SEND_SGES,
-      maxRecvSge: 1,
-      maxInlineData: INLINE_BYTES,
-    };
-    this.#qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
-    this.#sends = new SendQueue(engine, this.#qp, SEND_DEPTH, this, OWNER);
-    this.#receives = new Receives(engine, this.#qp, this, { bytes: BUFFER_BYTES, owner: OWNER });
-    this.#buffers = new FrameBuffers(engine.pool, BUFFER_BYTES, OWNER, () => this.#onRoom());
+    this.#buffers = new BufferSupply(engine.pool, OWNER, this.#onRoom);
+    const scratch = new Uint8Array(INLINE_BYTES);
+    this.#inline = Array.from({ length: INLINE_BYTES + 1 }, (_, length) => scratch.subarray(0, length));
     this.#memory = new BodyMemory(engine);
-    this.#transfers = new Transfers(this.#sends);
+    this.#transfers = new Transfers(this.sends);
     this.#grants = new LinkGrants(engine, this.#memory);
     this.#moves = new Moves(engine, this.#memory, this.#transfers);
-    try {
-      this.#receives.deepen(WINDOW);
-      if (this.#receives.posted < WINDOW) throw noBuffers();
-    } catch (error) {
-      this.#receives.end();
-      this.#sends.destroyed();
-      throw error;
-    }
-    this.#hold = engine.hold();
   }
 
   /** The connection is there, and this is what the peer said of itself. */
   begin(connection: Connection, peer: Hello): void {
-    this.#connection = connection;
     this.#credits = new SendCredits(peer.window);
     this.#limits = { ...this.#limits, maxHeadBytes: Math.min(BUFFER_BYTES, peer.bufferBytes) - PREFIX_BYTES };
-    void connection.closed.then(() => this.#onClosed());
-  }
-
-  /** There will be no connection: the queue pair was destroyed. */
-  discard(): void {
-    this.#state = 'ending';
-    this.#tearDown();
+    this.attach(connection);
   }
 
   get context(): Context {
-    return this.#engine.context;
+    return this.engine.context;
   }
 
   get localAddress() {
-    return this.#connection?.localAddress;
+    return this.connection?.localAddress;
   }
 
   get remoteAddress() {
-    return this.#connection?.remoteAddress;
+    return this.connection?.remoteAddress;
   }
 
   get maxHeadBytes(): number {
@@ -148,17 +117,17 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
 
   open(receiver: LinkReceiver): void {
     this.#receiver = receiver;
-    for (const bytes of this.#early.splice(0)) if (this.#isAtWork) this.#take(bytes, bytes.length);
-    if (this.#state === 'ended') queueMicrotask(() => receiver.onEnd(this.#failure));
+    this.opened();
+    if (this.state === 'closed') queueMicrotask(() => receiver.onEnd(this.#failure));
   }
 
   get canSend(): boolean {
     const can =
-      this.#isAtWork &&
+      this.isActive &&
       this.#credits !== undefined &&
       this.#credits.available > 0 &&
-      this.#sends.room >= MOST_REQUESTS_A_MESSAGE &&
-      this.#buffers.isThere;
+      this.sends.room >= MOST_REQUESTS_A_MESSAGE &&
+      this.#buffers.has(BUFFER_BYTES);
     if (!can) this.#wasRefused = true;
     return can;
   }
@@ -195,15 +164,15 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   }
 
   grant(bytes: Uint8Array, access: Access): LinkGrant | undefined {
-    return this.#isAtWork ? this.#attempt(() => this.#grants.grant(bytes, access)) : undefined;
+    return this.isActive ? this.#attempt(() => this.#grants.grant(bytes, access)) : undefined;
   }
 
   move(move: Move, onMoved: (outcome: MoveOutcome) => void): InUse | undefined {
-    return this.#isAtWork ? this.#attempt(() => this.#moves.start(move, onMoved)) : undefined;
+    return this.isActive ? this.#attempt(() => this.#moves.start(move, onMoved)) : undefined;
   }
 
   expose(bytes: Uint8Array): Exposure | undefined {
-    return this.#isAtWork ? this.#memory.expose(bytes) : undefined;
+    return this.isActive ? this.#memory.expose(bytes) : undefined;
   }
 
   redirect(landing: Body): void {
@@ -212,39 +181,26 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
 
   probe(): void {
     // Where there is no room something is under way, which fails by itself.
-    if (this.#isAtWork && this.#sends.room > 0) this.#ask();
-  }
-
-  ref(): void {
-    this.#hold.ref();
-    this.#connection?.ref();
-  }
-
-  unref(): void {
-    this.#hold.unref();
-    this.#connection?.unref();
+    if (this.isActive && this.sends.room > 0) this.#ask();
   }
 
   close(): void {
-    if (!this.#isAtWork) return;
-    this.#state = 'closing';
-    this.#closeIfSent();
+    if (this.drain()) this.#closeIfSent();
   }
 
   abort(): void {
-    if (this.#state === 'ending' || this.#state === 'ended') return;
-    this.#endSoon();
+    if (!this.#isEnding) this.#endSoon();
   }
 
   onMessage(slot: number, bytes: Uint8Array, cq: Cq): void {
     this.#heard += 1;
     const { byteLen, opcode } = cq;
-    if (this.#isAtWork) {
+    if (this.isActive) {
       if (opcode !== WcOpcode.RECV) this.#distrust('a message came by a WRITE');
-      else if (this.#receiver === undefined) this.#early.push(bytes.slice(0, byteLen));
+      else if (this.#receiver === undefined) this.#takeLater(bytes.slice(0, byteLen));
       else this.#take(bytes, byteLen);
     }
-    this.#giveBack(slot);
+    this.receives.giveBack(slot);
     this.#tellCredit();
     this.#offerRoom();
   }
@@ -261,16 +217,20 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
     if (cq !== undefined) this.#onRoomSoon();
   }
 
-  onRefused(): void {
-    this.#failBy(undefined);
+  onRefused(error: VerbsError): void {
+    this.#fail(
+      new XioError('XIO_E_SESSION_DISCONNECTED', `the connection was lost: ${error.message}`, { cause: error }),
+    );
   }
 
   onReceiveError(cq: Cq): void {
     this.#failBy(cq.status);
   }
 
-  get #isAtWork(): boolean {
-    return this.#state === 'at work';
+  #takeLater(bytes: Uint8Array): void {
+    this.defer(() => {
+      if (this.isActive) this.#take(bytes, bytes.length);
+    });
   }
 
   /** A frame, and all that can be delivered with it. */
@@ -324,7 +284,7 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   /** Fetches a body that lies at the peer. */
   #read(head: Uint8Array, bodyBytes: number, places: readonly RemotePlace[]): void {
     const landing = this.#receiver?.landing(head, bodyBytes) ?? new Uint8Array(bodyBytes);
-    if (!this.#isAtWork) return;
+    if (!this.isActive) return;
     assert(lengthOf(landing) === bodyBytes, 'a landing is as long as its body');
     const into = this.#attempt(() => this.#memory.destination(landing));
     if (into === undefined) return;
@@ -341,7 +301,7 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
 
   #deliverWaiting(): void {
     let arrival;
-    while (this.#isAtWork && (arrival = this.#arrivals.take()) !== undefined)
+    while (this.isActive && (arrival = this.#arrivals.take()) !== undefined)
       this.#deliver(arrival.head, arrival.body, arrival.isLanded, arrival.writtenBytes);
     this.#tellCredit();
   }
@@ -351,7 +311,7 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
     const place = decodeToken(target);
     const pieces = piecesOf(body).length;
     // The frame that tells of it has to follow at once.
-    if (bodyBytes > place.length || Transfers.count(pieces) >= this.#sends.room) return undefined;
+    if (bodyBytes > place.length || Transfers.count(pieces) >= this.sends.room) return undefined;
     const from = this.#attempt(() => this.#memory.source(body));
     if (from === undefined) return undefined;
     this.#transfers.startNow(false, [{ ...place, length: bodyBytes }], from.pieces, () => from.release());
@@ -365,28 +325,29 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
     frame.credits = this.#granting.limit;
     const length = PREFIX_BYTES + head.length + lengthOf(body);
     if (length <= INLINE_BYTES) {
-      const bytes = this.#buffers.inline(length);
+      const bytes = this.#inline[length];
       fillFrame(bytes, frame, head, body);
-      const qp = this.#sends.begin();
+      const qp = this.sends.begin();
       if (qp === undefined) return;
       qp.wrSend();
       qp.wrSetInlineData(bytes);
     } else {
-      const lease = this.#buffers.take();
+      const lease = this.#buffers.take(BUFFER_BYTES);
+      assert(lease !== undefined, 'a frame is made where there is no buffer for it');
       fillFrame(lease.bytes, frame, head, body);
-      const qp = this.#sends.begin(undefined, lease);
+      const qp = this.sends.begin(undefined, lease);
       if (qp === undefined) return;
       qp.wrSend();
       qp.wrSetSge(lease.lkey, lease.addr, length);
     }
     this.#credits.take();
     this.#granting.tell();
-    this.#sends.end();
+    this.sends.end();
   }
 
   /** The peer is told how far it may send, where it would not hear of it in time otherwise. */
   #tellCredit(): void {
-    if (!this.#isAtWork || !this.#granting.isDue || this.#sends.room === 0) return;
+    if (!this.isActive || !this.#granting.isDue || this.sends.room === 0) return;
     if (this.#credits === undefined || this.#credits.availableForControl === 0) return;
     Object.assign(this.#outgoing, emptyFrame());
     this.#sendFrame(NOTHING, NOTHING);
@@ -396,17 +357,17 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   #onRoomSoon(): void {
     if (this.#isRoomDue) return;
     this.#isRoomDue = true;
-    this.#engine.afterPass(this.#onRoom);
+    this.engine.afterPass(this.#onRoom);
   }
 
   #ask(): void {
-    if (this.#sends.beginProbe() !== undefined) this.#sends.end();
+    if (this.sends.beginProbe() !== undefined) this.sends.end();
   }
 
   readonly #onRoom = (): void => {
     this.#isRoomDue = false;
     this.#heard += 1;
-    if (this.#isAtWork) this.#transfers.pump();
+    if (this.isActive) this.#transfers.pump();
     this.#tellCredit();
     this.#offerRoom();
     this.#closeIfSent();
@@ -418,19 +379,13 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
     this.#receiver?.onRoom();
   }
 
-  #giveBack(slot: number): void {
-    this.#attempt(() => this.#receives.giveBack(slot));
-  }
-
   /** Does what fails only when the device is gone, or full. */
   #attempt<T>(action: () => T): T | undefined {
     try {
       return action();
     } catch (error) {
       if (!(error instanceof VerbsError)) throw error;
-      this.#fail(
-        new XioError('XIO_E_SESSION_DISCONNECTED', `the connection was lost: ${error.message}`, { cause: error }),
-      );
+      this.onRefused(error);
       return undefined;
     }
   }
@@ -453,12 +408,12 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   }
 
   #fail(failure: Error | undefined): void {
-    if (this.#state === 'ending' || this.#state === 'ended') return;
+    if (this.#isEnding) return;
     this.#failure ??= failure;
     // From now on the peer reaches nothing.
-    if (this.#engine.failure === undefined && this.#connection !== undefined) {
+    if (this.engine.failure === undefined && this.connection !== undefined) {
       try {
-        this.#qp.modify({ qpState: QpState.ERR });
+        this.qp.modify({ qpState: QpState.ERR });
       } catch (error) {
         if (!(error instanceof VerbsError)) throw error;
       }
@@ -467,46 +422,37 @@ export class RdmaLink implements Link, Receiver, SendListener<Afterwards> {
   }
 
   #closeIfSent(): void {
-    if (this.#state !== 'closing') return;
-    if (this.#sends.endsUnsignaled) this.#ask();
-    if (!this.#sends.isEmpty) return;
-    this.#state = 'ending';
-    void this.#connection?.close().then(() => this.#tearDown());
+    if (this.state !== 'draining' || this.#isEnding) return;
+    if (this.sends.endsUnsignaled) this.#ask();
+    if (!this.sends.isEmpty) return;
+    this.#isEnding = true;
+    void this.connection?.close().then(() => this.destroyed());
   }
 
-  #onClosed(): void {
-    // What has completed before may not have been looked at.
-    while (this.#isAtWork && this.#engine.progress() > 0);
-    if (this.#state === 'at work' || this.#state === 'closing') this.#endSoon();
+  protected onDisconnected(): void {
+    if (!this.#isEnding) this.#endSoon();
   }
 
   /** Not at once: who is told of it is in the midst of something. */
   #endSoon(): void {
-    this.#state = 'ending';
+    this.drain();
+    this.#isEnding = true;
     queueMicrotask(() => {
-      this.#connection?.[Symbol.dispose]();
-      this.#tearDown();
+      this.connection?.[Symbol.dispose]();
+      this.destroyed();
     });
   }
 
-  /** The queue pair is gone: nobody touches the memory of this end any more. */
-  #tearDown(): void {
-    if (this.#state === 'ended') return;
-    this.#state = 'ended';
-    this.#sends.destroyed();
-    this.#receives.end();
+  override destroyed(): void {
+    if (this.state === 'closed') return;
+    this.#isEnding = true;
+    super.destroyed();
     this.#buffers.end();
     this.#arrivals.clear();
     this.#transfers.end();
     this.#grants.end();
     this.#moves.end();
     this.#memory.end();
-    this.#hold.release();
     this.#receiver?.onEnd(this.#failure);
   }
-}
-
-function noBuffers(): VerbsError {
-  const message = 'there are no buffers left for another connection';
-  return new VerbsError('xio', { errno: 'ENOMEM', message, advice: 'Close sessions' });
 }

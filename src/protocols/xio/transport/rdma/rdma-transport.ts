@@ -1,6 +1,5 @@
 import { type ErrnoName, PrivateDataBytes, RejectReason } from '../../../../device/ibta/index.js';
 import {
-  type CmId,
   connect,
   type Connection,
   type ConnectionOptions,
@@ -8,9 +7,9 @@ import {
   listen,
   RefusedError,
 } from '../../../../api/rdmacm/index.js';
-import { runtime } from '../../../../api/runtime/index.js';
+import { warnOf } from '../../../../api/runtime/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
-import { Engine } from '../../../core/index.js';
+import { engineOf, establish } from '../../../core/index.js';
 import type { XioStatusName } from '../../wire/index.js';
 import type { Link } from '../link.js';
 import {
@@ -41,7 +40,7 @@ export const rdmaTransport: Transport = {
 
   async connect({ inlineBytes, maxBodyBytes, signal, ...where }: LinkTarget): Promise<Link> {
     try {
-      return await establish({ inlineBytes, maxBodyBytes }, undefined, (param) =>
+      return await establishLink({ inlineBytes, maxBodyBytes }, undefined, (param) =>
         connect({ ...where, ...param, signal }),
       );
     } catch (error) {
@@ -65,7 +64,7 @@ export const rdmaTransport: Transport = {
         request.reject(new TextEncoder().encode(peer).subarray(0, PrivateDataBytes.REJECT));
         return;
       }
-      onLink(await establish({ inlineBytes, maxBodyBytes }, peer, (param) => request.accept(param)));
+      onLink(await establishLink({ inlineBytes, maxBodyBytes }, peer, (param) => request.accept(param)));
     };
     const closed = listener.serve(answer, { onError: warn });
     return {
@@ -80,41 +79,23 @@ export const rdmaTransport: Transport = {
 
 type Param = Required<Pick<ConnectionOptions, 'createQp' | 'privateData' | 'rnrRetryCount'>>;
 
-/** @param peer what it has said, where that is known before the connection is there */
-async function establish(
+/** @param peer its hello, where that is known before the connection exists */
+function establishLink(
   options: LinkOptions,
   peer: Hello | undefined,
   connected: (param: Param) => Promise<Connection>,
 ): Promise<RdmaLink> {
-  let made: RdmaLink | undefined;
-  const createQp = (id: CmId): void => {
-    const { verbs } = id;
-    if (verbs === undefined) throw new Error('verbena: internal error: a queue pair is made before there is a device');
-    // Of a name with several addresses, the one before led to nobody.
-    made?.discard();
-    made = undefined;
-    made = new RdmaLink(Engine.of(verbs), options, id);
-  };
-  // What the callback did is not seen by the compiler.
-  const linkMade = (): RdmaLink | undefined => made;
-  let connection: Connection | undefined;
-  try {
-    connection = await connected({
-      createQp,
-      privateData: encodeHello(helloOf(options.maxBodyBytes)),
-      rnrRetryCount: 7,
-    });
-    const link = linkMade();
-    if (link === undefined) throw new Error('verbena: internal error: a connection without a link');
-    const said = peer ?? decodeHello(connection.privateData);
-    if (typeof said === 'string') throw new XioError('XIO_E_INVALID_VERSION', said);
-    link.begin(connection, said);
-    return link;
-  } catch (error) {
-    connection?.[Symbol.dispose]();
-    linkMade()?.discard();
-    throw error;
-  }
+  const privateData = encodeHello(helloOf(options.maxBodyBytes));
+  return establish(
+    (id) => new RdmaLink(engineOf(id), options, id),
+    (createQp) => connected({ createQp, privateData, rnrRetryCount: 7 }),
+    (link, connection) => {
+      const said = peer ?? decodeHello(connection.privateData);
+      if (typeof said === 'string') throw new XioError('XIO_E_INVALID_VERSION', said);
+      link.begin(connection, said);
+      return link;
+    },
+  );
 }
 
 function connectError(error: unknown): unknown {
@@ -129,5 +110,5 @@ function connectError(error: unknown): unknown {
 /** A client that gives up before it is connected is not told of. */
 function warn(error: unknown): void {
   if (error instanceof VerbsError && error.errno !== 'ENOMEM') return;
-  runtime().warn(error instanceof Error ? error : new Error(String(error)));
+  warnOf(error);
 }
