@@ -81,7 +81,11 @@ export async function bundle() {
   // Beside the last build, which stays in use until this one is whole.
   const [folder, fresh] = [join(dist, TOOLS), join(dist, `${TOOLS}-new`)];
   rmSync(fresh, { recursive: true, force: true });
-  const plugins = [moduleUrls(fresh, { beside: Object.keys({ ...BESIDE, ...PROGRAM_WORKER }) })];
+  // The last build has replaced the compiled files of these entries by bundles of what the sources were then.
+  const sources = Object.values({ ...BESIDE, ...PROGRAM_WORKER }).map((entry) =>
+    entryFromSource(outputOf(entry), entry),
+  );
+  const plugins = [moduleUrls(fresh, { beside: Object.keys({ ...BESIDE, ...PROGRAM_WORKER }) }), ...sources];
   await write({ main: 'cli/main', ...BESIDE }, fresh, { plugins, output: SMALL_OUTPUT });
   await write(PROGRAM_WORKER, fresh, { plugins, treeshake: true, output: SMALL_OUTPUT });
   rmSync(folder, { recursive: true, force: true });

@@ -38,6 +38,13 @@ const PING_PONGS = [
   ['ibv_srq_pingpong', 'the same over RC with a shared receive queue'],
 ] as const;
 
+const ONE_MESSAGE = [
+  ['rdma_client', 'exchange one message with rdma_server'],
+  ['rdma_server', 'the server of rdma_client'],
+  ['rdma_xclient', 'send one message to rdma_xserver over RC or XRC'],
+  ['rdma_xserver', 'the server of rdma_xclient'],
+] as const;
+
 /** The subcommands. */
 export const ENTRIES: readonly Entry[] = [
   {
@@ -99,30 +106,15 @@ export const ENTRIES: readonly Entry[] = [
     summary: 'join a multicast group; send to it or receive from it',
     load: () => import('./rdmacm/mckey/command.js'),
   },
-  {
-    name: 'rdma_client',
+  ...ONE_MESSAGE.map(([name, summary]) => ({
+    name,
     group: GROUPS.TOOLS,
-    summary: 'exchange one message with rdma_server',
-    load: () => import('./rdmacm/one-message/rdma-client.js'),
-  },
-  {
-    name: 'rdma_server',
-    group: GROUPS.TOOLS,
-    summary: 'the server of rdma_client',
-    load: () => import('./rdmacm/one-message/rdma-server.js'),
-  },
-  {
-    name: 'rdma_xclient',
-    group: GROUPS.TOOLS,
-    summary: 'send one message to rdma_xserver over RC or XRC',
-    load: () => import('./rdmacm/one-message/rdma-xclient.js'),
-  },
-  {
-    name: 'rdma_xserver',
-    group: GROUPS.TOOLS,
-    summary: 'the server of rdma_xclient',
-    load: () => import('./rdmacm/one-message/rdma-xserver.js'),
-  },
+    summary,
+    load: async () => {
+      const { oneMessageCommand } = await import('./rdmacm/one-message/command.js');
+      return { command: () => oneMessageCommand(name) };
+    },
+  })),
   {
     name: 'cmtime',
     group: GROUPS.BENCHMARKS,
