@@ -7,7 +7,7 @@ export { RcEndpoint, type RcState } from './connection/rc-endpoint.js';
 export { type SendListener, SendQueue } from './progress/send-queue.js';
 export { BufferPool, type Holding, type Lease, SIZE_CLASSES, type SizeClass } from './memory/buffer-pool.js';
 export { BufferSupply } from './memory/buffer-supply.js';
-export { type Receiver, Receives, type ReceivesOptions } from './memory/receives.js';
+export { type Receiver, ReceiveQueue, type ReceiveQueueOptions } from './memory/receive-queue.js';
 export { SpareMemory } from './memory/spare-memory.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
 export type {

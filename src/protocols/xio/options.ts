@@ -16,7 +16,7 @@ import type {
   XioOptions,
   XioPlacement,
 } from './api.js';
-import { Landings } from './session/landings.js';
+import { ReceiveBufferPool } from './session/receive-buffer-pool.js';
 import { type Body, bodyOf, copyOf, type Limits, MAX_PIECES, MAX_PRIVATE_BYTES } from './wire/index.js';
 
 const MIB = 1 << 20;
@@ -45,7 +45,7 @@ export interface Settings {
   readonly reconnectMs: number;
   readonly onBody: XioOptions['onBody'];
   /** Where long bodies lie otherwise. */
-  readonly landings: Landings;
+  readonly landings: ReceiveBufferPool;
 }
 
 const FIELDS: FieldsOf<XioOptions> = {
@@ -113,7 +113,7 @@ export function settingsOf(
     throw new VerbsError(call, invalid('onBody is not a function', 'It takes a length, and gives memory'));
   const limits = { queueMessages, queueBytes, maxBodyBytes, maxHeaderBytes };
   const keepAlive = { keepAliveMs, keepAliveIntervalMs, keepAliveProbes };
-  return { limits, inlineBytes, ...keepAlive, reconnectMs, onBody, landings: new Landings() };
+  return { limits, inlineBytes, ...keepAlive, reconnectMs, onBody, landings: new ReceiveBufferPool() };
 }
 
 /** @throws VerbsError EINVAL for what is no number of ms */

@@ -1,7 +1,7 @@
 import type { CmId, Connection } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
 import type { Lease } from '../memory/buffer-pool.js';
-import { type Receiver, Receives } from '../memory/receives.js';
+import { type Receiver, ReceiveQueue } from '../memory/receive-queue.js';
 import type { Engine } from '../progress/engine.js';
 import type { Hold } from '../progress/loop-progress.js';
 import { type SendListener, SendQueue } from '../progress/send-queue.js';
@@ -38,7 +38,7 @@ export interface RcQueues {
 export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
   protected readonly qp: Qp;
   protected readonly sends: SendQueue<T>;
-  protected readonly receives: Receives;
+  protected readonly receives: ReceiveQueue;
   protected connection: Connection | undefined;
   readonly #hold: Hold;
   readonly #deferred: (() => void)[] = [];
@@ -53,7 +53,7 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
     const cap = { maxSendWr: sends, maxRecvWr: maxReceives, maxSendSge, maxRecvSge: 1, maxInlineData: inlineBytes };
     this.qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
     this.sends = new SendQueue(engine, this.qp, sends, this, owner);
-    this.receives = new Receives(engine, this.qp, this, { bytes: bufferBytes, owner });
+    this.receives = new ReceiveQueue(engine, this.qp, this, { bytes: bufferBytes, owner });
     try {
       this.receives.deepenNow(receives, spare);
     } catch (error) {

@@ -16,7 +16,7 @@ import { type CompChannel, type Context, invalid, type Pd, VerbsError } from '..
 import { BufferPool, namesOf, type SizeClass } from '../memory/buffer-pool.js';
 import { RegistrationCache } from '../memory/registration-cache.js';
 import { SpareMemory } from '../memory/spare-memory.js';
-import { Ledger } from './ledger.js';
+import { CompletionDispatcher } from './completion-dispatcher.js';
 import { BATCH, type Hold, LoopProgress } from './loop-progress.js';
 import type { CompletionHandler, Requests, SendHandler } from './requests.js';
 
@@ -79,7 +79,7 @@ export class Engine implements Disposable {
 
   readonly #maxEntries: number;
   readonly #device: CmDevice;
-  readonly #ledger: Ledger;
+  readonly #dispatcher: CompletionDispatcher;
   readonly #loop: LoopProgress;
   readonly #afterPass: (() => void)[] = [];
   #isPolling = false;
@@ -119,7 +119,7 @@ export class Engine implements Disposable {
     this.pool = new BufferPool(this.pd, poolBytes, poolClasses);
     this.registrations = new RegistrationCache(this.pd, registrationBytes);
     const { cq } = this;
-    this.#ledger = new Ledger({
+    this.#dispatcher = new CompletionDispatcher({
       get entries() {
         return cq.cqe;
       },
@@ -140,14 +140,14 @@ export class Engine implements Disposable {
 
   /** Why nothing completes any more: the device was lost or closed. */
   get failure(): VerbsError | undefined {
-    return this.#ledger.failure;
+    return this.#dispatcher.failure;
   }
 
   get statistics(): EngineStatistics {
     const outstanding = new Map<string, number>();
-    for (const { owner, outstanding: count } of this.#ledger.accounts)
+    for (const { owner, outstanding: count } of this.#dispatcher.accounts)
       if (count > 0) outstanding.set(owner, (outstanding.get(owner) ?? 0) + count);
-    return { completions: this.#ledger.taken, unexpected: this.#unexpected, outstanding };
+    return { completions: this.#dispatcher.taken, unexpected: this.#unexpected, outstanding };
   }
 
   /**
@@ -159,7 +159,7 @@ export class Engine implements Disposable {
    * @throws VerbsError ENOMEM beyond `maxEntries`; EIO when the device was lost
    */
   requests(handler: CompletionHandler, limit: number, owner: string): Requests {
-    return this.#ledger.open(handler, limit, owner);
+    return this.#dispatcher.open(handler, limit, owner);
   }
 
   /**
@@ -169,7 +169,7 @@ export class Engine implements Disposable {
    * @throws VerbsError as {@link requests}
    */
   sends(handler: SendHandler, limit: number, owner: string): Requests {
-    return this.#ledger.openSends(handler, limit, owner);
+    return this.#dispatcher.openSends(handler, limit, owner);
   }
 
   /**
@@ -184,16 +184,16 @@ export class Engine implements Disposable {
     if (!this.#isInPass) this.#endPass();
     if (this.#isLost() || !this.#startPoll(isAwaited)) return 0;
     const { cq } = this;
-    const ledger = this.#ledger;
+    const dispatcher = this.#dispatcher;
     this.#isPolling = true;
     let count = 0;
     let isEmpty = false;
     try {
       do {
         count += 1;
-        const account = ledger.settle(cq.wrIdNumber);
+        const account = dispatcher.settle(cq.wrIdNumber);
         if (account === undefined) this.#unexpected += 1;
-        else account.handler.onCompletion(ledger.cookie, cq);
+        else account.handler.onCompletion(dispatcher.cookie, cq);
         if (count === limit || this.#isLost()) break;
         isEmpty = !cq.nextPoll();
       } while (!isEmpty);
@@ -203,7 +203,7 @@ export class Engine implements Disposable {
       if (!this.#isLost()) cq.endPoll();
       this.#endPass();
     }
-    ledger.tidy(isEmpty);
+    dispatcher.tidy(isEmpty);
     return count;
   }
 
@@ -264,7 +264,7 @@ export class Engine implements Disposable {
 
   /** Nothing completes any more: those who expect something are told. */
   fail(failure: VerbsError): void {
-    this.#ledger.fail(failure);
+    this.#dispatcher.fail(failure);
   }
 
   /**
@@ -335,7 +335,7 @@ export class Engine implements Disposable {
       this.fail(error);
       return false;
     }
-    this.#ledger.tidy(true);
+    this.#dispatcher.tidy(true);
     return false;
   }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { BufferPool, type CompletionHandler } from '../index.js';
-import { Ledger } from '../progress/ledger.js';
+import { CompletionDispatcher } from '../progress/completion-dispatcher.js';
 import { simulate } from '../../../entry/sim.js';
 import { bytesPerRound, NO_OBJECT_BYTES } from '../../../../test/support/allocation.js';
 
 it('an engine that is warm makes no object to expect a completion and hand it on, nor to lend a buffer', () =>
   simulate((sim) => {
-    const ledger = new Ledger({
+    const ledger = new CompletionDispatcher({
       entries: 64,
       unread: 0,
       unreadNumber: () => 0,

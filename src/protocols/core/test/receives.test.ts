@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WcStatus } from '../../../device/ibta/index.js';
 import type { Cq, Qp } from '../../../entry/index.js';
-import { type Engine, Receives } from '../index.js';
+import { type Engine, ReceiveQueue } from '../index.js';
 import { simulate } from '../../../entry/sim.js';
 import { connectEndpoints, Endpoint, fail, twoEngines } from './support/endpoints.js';
 
@@ -12,10 +12,10 @@ const DEPTH = 6;
 class Reader {
   readonly kept: number[] = [];
   readonly errors: WcStatus[] = [];
-  readonly receives: Receives;
+  readonly receives: ReceiveQueue;
 
   constructor(engine: Engine, queue: Pick<Qp, 'postRecvSge'>) {
-    this.receives = new Receives(engine, queue, this, { bytes: 64, owner: 'a reader' });
+    this.receives = new ReceiveQueue(engine, queue, this, { bytes: 64, owner: 'a reader' });
   }
 
   onMessage(slot: number, bytes: Uint8Array, cq: Cq): void {

@@ -40,7 +40,7 @@ export abstract class Unsettled<T> {
   }
 
   /** Begins to heed a signal and a time limit. */
-  heed({ signal, timeoutMs }: WaitOptions, timers: Timers): void {
+  bindCancellation({ signal, timeoutMs }: WaitOptions, timers: Timers): void {
     if (signal === undefined && timeoutMs === undefined) return;
     const abort = (): void => this.#giveUp(signal?.reason);
     const stopTimer =

@@ -27,7 +27,7 @@ export interface AnyCall extends Outstanding {
 }
 
 /** Who sends calls. */
-export interface Desk {
+export interface CancelHandler {
   giveUp(call: AnyCall): void;
 }
 
@@ -47,7 +47,7 @@ export class Call<T> extends Unsettled<T> implements AnyCall {
     call: string,
     public asked: Asked,
     private readonly meaning: Meaning<T>,
-    private readonly desk: Desk,
+    private readonly desk: CancelHandler,
     outcome: Outcome<T>,
   ) {
     super(call, outcome);

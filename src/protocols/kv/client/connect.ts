@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../../core/index.js';
 import { KvError } from '../errors.js';
 import { NO_SESSION } from '../wire/index.js';
-import { connectServer, type Way } from './establish.js';
+import { connectServer, type ClientConnection } from './establish.js';
 import { KvClient } from './kv-client.js';
 import { OneSidedReader } from './one-sided/one-sided-reader.js';
 import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from './options.js';
@@ -33,7 +33,11 @@ export async function connect(options: KvConnectOptions): Promise<KvClient> {
   return isOneSided ? withReader(requester, way, where) : new KvClient(requester);
 }
 
-async function withReader(requester: Requester, way: Way, { signal, timeoutMs }: WaitOptions): Promise<KvClient> {
+async function withReader(
+  requester: Requester,
+  way: ClientConnection,
+  { signal, timeoutMs }: WaitOptions,
+): Promise<KvClient> {
   const { connection, link } = way;
   const where = { ...connection.remoteAddress, context: link.engine.context, timeoutMs: TRY_MS };
   try {

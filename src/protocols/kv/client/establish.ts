@@ -17,25 +17,29 @@ import {
 import type { KvConnectOptions } from './options.js';
 import type { ClientTransport } from './transports.js';
 
-/** A way to a server. */
-export interface Way {
+/** A connection to a server. */
+export interface ClientConnection {
   readonly connection: Connection;
   readonly link: ClientLink;
   readonly welcome: Welcome;
 }
 
 /** Where a server is, and how long it is waited for. */
-export type Where = Omit<KvConnectOptions, 'window' | 'transport' | 'oneSided'>;
+export type ConnectTarget = Omit<KvConnectOptions, 'window' | 'transport' | 'oneSided'>;
 
 /** What a client asks for; its transport says the rest. */
-export type Wish = Omit<Offer, 'transport' | 'pairs'>;
+export type SessionRequest = Omit<Offer, 'transport' | 'pairs'>;
 
 /**
  * Connects to a server. When that fails, nothing is left of it.
  *
  * @throws (the promise rejects) EpochError, KvError or what `connect` of the root throws
  */
-export function connectServer(where: Where, wish: Wish, transport: ClientTransport): Promise<Way> {
+export function connectServer(
+  where: ConnectTarget,
+  wish: SessionRequest,
+  transport: ClientTransport,
+): Promise<ClientConnection> {
   // Filled in once there are the queue pairs that it names.
   const privateData = new Uint8Array(OFFER_BYTES);
   const make = (id: CmId): ClientLink => {
@@ -57,7 +61,7 @@ export function connectServer(where: Where, wish: Wish, transport: ClientTranspo
   });
 }
 
-function welcomeIn(privateData: Uint8Array, { window }: Wish, transport: Transport): Welcome {
+function welcomeIn(privateData: Uint8Array, { window }: SessionRequest, transport: Transport): Welcome {
   const welcome = decodeWelcome(privateData);
   if (typeof welcome === 'string') throw foreign(welcome);
   if (welcome.window > window || welcome.transport !== transport || welcome.slotBytes > SLOT_BYTES)
@@ -70,7 +74,7 @@ function foreign(message: string): VerbsError {
 }
 
 /** What a refusal means that the server has explained. */
-function refusalOf(error: unknown, { epoch }: Wish): unknown {
+function refusalOf(error: unknown, { epoch }: SessionRequest): unknown {
   if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) return error;
   const refusal = decodeRefusal(error.privateData);
   if (refusal === undefined) return error;

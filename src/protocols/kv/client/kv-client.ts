@@ -379,7 +379,7 @@ export class KvClient implements AsyncDisposable, Disposable {
 
   #begin<T>(call: string, meaning: Meaning<T>, asked: Asked, options: WaitOptions, outcome: Outcome<T>): Call<T> {
     const begun = new Call(call, asked, meaning, this.#requester, outcome);
-    begun.heed(options, this.#requester.engine);
+    begun.bindCancellation(options, this.#requester.engine);
     if (this.#reader !== undefined && asked.operation === Operation.GET) this.#reader.get(begun);
     else this.#requester.post(begun);
     return begun;

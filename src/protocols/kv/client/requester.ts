@@ -18,9 +18,9 @@ import {
   Status,
   type Welcome,
 } from '../wire/index.js';
-import { type AnyCall, Call, type Desk } from './call.js';
+import { type AnyCall, Call, type CancelHandler } from './call.js';
 import { MAX_VALUE_BYTES } from './options.js';
-import { connectServer, type Way, type Where } from './establish.js';
+import { connectServer, type ClientConnection, type ConnectTarget } from './establish.js';
 import type { ClientTransport } from './transports.js';
 
 /** A client that asks nothing says every so often that it is there, and hears whether the server is. */
@@ -49,7 +49,7 @@ export interface RequesterStatistics {
  * Sends the calls of a client and tells them what came of it: the window, bound to a way to the server. When that is lost it looks for another, on which
  * the session goes on; a server that does not know the session ends it.
  */
-export class Requester implements Desk {
+export class Requester implements CancelHandler {
   readonly engine: Engine;
   readonly welcome: Welcome;
   /** Resolves when it has ended. Never rejects. */
@@ -60,7 +60,7 @@ export class Requester implements Desk {
   readonly #requests: Packer;
   /** What a program asks for in one go leaves in as few messages as can be. */
   readonly #soon = new Microtask(() => this.#pump());
-  #way: Way | undefined;
+  #way: ClientConnection | undefined;
   #failure: KvError | undefined;
   #tellEnded: () => void = () => undefined;
   #stopTimer: (() => void) | undefined;
@@ -70,12 +70,12 @@ export class Requester implements Desk {
   #resumptions = 0;
   #foreign = 0;
 
-  readonly #where: Where;
+  readonly #where: ConnectTarget;
   /** Where the server reads long values from, and writes them to. */
   readonly #memory: ValueMemory;
 
   constructor(
-    way: Way,
+    way: ClientConnection,
     private readonly transport: ClientTransport,
   ) {
     this.engine = way.link.engine;
@@ -171,7 +171,7 @@ export class Requester implements Desk {
     this.#tellEnded();
   }
 
-  #use(way: Way): void {
+  #use(way: ClientConnection): void {
     this.#way = way;
     this.#heardUs = this.engine.nowUs();
     way.link.listen({
@@ -285,14 +285,14 @@ export class Requester implements Desk {
     });
   }
 
-  #lose(way: Way, error: Error): void {
+  #lose(way: ClientConnection, error: Error): void {
     if (this.#way !== way) return;
     this.#way = undefined;
     void this.#resume(way, error);
   }
 
   /** Looks for another way to the server, on which the session goes on. */
-  async #resume(lost: Way, cause: Error): Promise<void> {
+  async #resume(lost: ClientConnection, cause: Error): Promise<void> {
     const untilUs = this.engine.nowUs() + PATIENCE_MS * 1000;
     const { session, epoch, window } = this.welcome;
     let failure = new KvError('kv', 'ECONNRESET', 'the server is gone', 'unknown', { cause });
@@ -328,14 +328,14 @@ export class Requester implements Desk {
   }
 }
 
-function drop({ connection, link }: Way): void {
+function drop({ connection, link }: ClientConnection): void {
   connection[Symbol.dispose]();
   link.destroyed();
 }
 
 const NO_BYTES = new Uint8Array(0);
 
-function noop(desk: Desk): AnyCall {
+function noop(desk: CancelHandler): AnyCall {
   const asked = { operation: Operation.NOOP, key: NO_BYTES, value: NO_BYTES, remote: undefined, ttlMs: 0, operand: 0n };
   return new Call('kv', asked, () => undefined, desk, { resolve: () => undefined, reject: () => undefined });
 }

@@ -15,7 +15,7 @@ import { connect } from '../client/connect.js';
 import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from '../client/options.js';
 import { KvCluster } from './kv-cluster.js';
 import { type KvMember, type KvMembership, type NamedMember, namedMembers } from './member.js';
-import { REST_MS, type SeatTerms } from './seat.js';
+import { REST_MS, type SeatTerms } from './member-connection.js';
 
 /** What `connectCluster` takes. `window` is that of each server. */
 export interface KvClusterOptions extends Omit<KvConnectOptions, 'host' | 'port'> {

@@ -19,7 +19,7 @@ import { KvError, KvManyError, tooLate } from '../errors.js';
 import { type NamedMember } from './member.js';
 import { Rendezvous } from './rendezvous.js';
 import { NO_COUNTS, sumOf } from './counts.js';
-import { mayRepeat, type Repetition, Seat, type SeatTerms } from './seat.js';
+import { mayRepeat, type Repetition, MemberConnection, type SeatTerms } from './member-connection.js';
 
 /** The calls that a client of one server and a client of several have in common. */
 export type KvCalls = Pick<
@@ -78,8 +78,8 @@ export class KvCluster implements KvCalls {
   readonly closed: Promise<void>;
   readonly #terms: SeatTerms;
   readonly #stop: AbortController;
-  #seats: ReadonlyMap<string, Seat> = new Map();
-  #homes: Rendezvous<Seat>;
+  #seats: ReadonlyMap<string, MemberConnection> = new Map();
+  #homes: Rendezvous<MemberConnection>;
   #failure: KvError | undefined;
   #tellClosed: () => void = () => undefined;
 
@@ -319,12 +319,12 @@ export class KvCluster implements KvCalls {
     return up.map((seat) => seat.connected());
   }
 
-  #seat(members: readonly NamedMember[]): Rendezvous<Seat> {
+  #seat(members: readonly NamedMember[]): Rendezvous<MemberConnection> {
     const before = this.#seats;
     const seats = members.map((member) => {
       const seat = before.get(member.name);
       seat?.update(member);
-      return seat ?? new Seat(member, this.#terms);
+      return seat ?? new MemberConnection(member, this.#terms);
     });
     this.#seats = new Map(seats.map((seat) => [seat.name, seat]));
     for (const [name, seat] of before)
@@ -384,7 +384,7 @@ export class KvCluster implements KvCalls {
     );
   }
 
-  #statisticsOf(seat: Seat, options: WaitOptions): Promise<ReadonlyMap<string, bigint>> {
+  #statisticsOf(seat: MemberConnection, options: WaitOptions): Promise<ReadonlyMap<string, bigint>> {
     const call = 'serverStatistics';
     return this.#inTime(call, options, (rest) =>
       seat.run(call, (client) => client.serverStatistics(rest), rest.signal, 'harmless'),
@@ -400,7 +400,7 @@ export class KvCluster implements KvCalls {
     repetition: Repetition,
     use: (client: KvClient, items: readonly Item[], wait: WaitOptions) => Promise<T[]>,
   ): Promise<T[]> {
-    const shares = new Map<Seat, number[]>();
+    const shares = new Map<MemberConnection, number[]>();
     for (const [at, item] of items.entries()) {
       const home = this.#homes.homeOf(keyIn(item));
       const share = shares.get(home);
@@ -469,7 +469,7 @@ export class KvCluster implements KvCalls {
 const keyItself = (key: Uint8Array): Uint8Array => key;
 const keyInside = ({ key }: { readonly key: Uint8Array }): Uint8Array => key;
 
-function memberOf({ member, epoch, isConnected }: Seat): KvClusterMember {
+function memberOf({ member, epoch, isConnected }: MemberConnection): KvClusterMember {
   const { name, host, port, isUp } = member;
   return { name, host, port, epoch, isUp, isConnected };
 }

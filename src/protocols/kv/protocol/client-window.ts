@@ -1,4 +1,4 @@
-import { type RepeatRules, RoundTrips } from './repeats.js';
+import { type RepeatRules, RttEstimator } from './repeats.js';
 import { type Placed, WaitingLine } from './waiting-line.js';
 
 /** A request on its way through a window. Whoever makes one leaves these fields to the window. */
@@ -30,7 +30,7 @@ export const NOT_SENT: Readonly<Outstanding> = {
  * slot has one request at a time, whose number is one more than that of the request before.
  */
 export class ClientWindow<R extends Outstanding> {
-  readonly roundTrips: RoundTrips;
+  readonly roundTrips: RttEstimator;
   readonly #slots: (R | undefined)[];
   readonly #sequences: Int32Array;
   /** The how manieth request each slot has. */
@@ -49,7 +49,7 @@ export class ClientWindow<R extends Outstanding> {
     private readonly rules: RepeatRules,
     before = 0,
   ) {
-    this.roundTrips = new RoundTrips(rules);
+    this.roundTrips = new RttEstimator(rules);
     this.#slots = Array.from({ length: size }, () => undefined);
     this.#sequences = new Int32Array(size).fill(before);
     this.#turns = new Float64Array(size);

@@ -49,7 +49,7 @@ export const RELIABLE: RepeatRules = {
 };
 
 /** How long round trips take, as far as is known, and so how long an answer is waited for. */
-export class RoundTrips {
+export class RttEstimator {
   #smoothedUs = 0;
   #variationUs = 0;
   #waitUs: number;

@@ -16,7 +16,7 @@ import {
   Status,
 } from '../wire/index.js';
 import type { Executor, ServerCounters } from './executor.js';
-import { Arrival } from './served-slots.js';
+import { Arrival } from './reply-cache.js';
 import type { Session } from './sessions.js';
 import { type TransferLimits, Transfers } from './transfers.js';
 import { type ValueHost, ValueRequests } from './value-requests.js';

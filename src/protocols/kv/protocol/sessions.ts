@@ -1,5 +1,5 @@
 import { newSessionId, type SessionId, sessionKey } from '../wire/index.js';
-import { ServedSlots } from './served-slots.js';
+import { ReplyCache } from './reply-cache.js';
 import type { Transfer } from './transfer.js';
 
 /** How many sessions a server has, and for how long. */
@@ -34,7 +34,7 @@ export class Session {
   onEnd: (() => void) | undefined;
   /** Ends the connection by which its client reads the store; undefined while there is none. */
   endReader: (() => void) | undefined;
-  readonly slots: ServedSlots;
+  readonly slots: ReplyCache;
 
   constructor(
     readonly id: SessionId,
@@ -42,7 +42,7 @@ export class Session {
     nowUs: number,
   ) {
     this.heardUs = nowUs;
-    this.slots = new ServedSlots(window);
+    this.slots = new ReplyCache(window);
   }
 }
 

@@ -38,10 +38,10 @@ import {
   RefusalCode,
   WELCOME_BYTES,
 } from '../wire/index.js';
-import { Door } from './door.js';
+import { OneSidedEndpoint } from './one-sided-endpoint.js';
 import type { KvMode } from '../kv-store.js';
 import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
-import { type Terms, termsFor } from './terms.js';
+import { type NegotiatedParams, negotiate } from './negotiated-params.js';
 
 /** Bytes of long values that are on their way at a time. */
 const TRANSFER_LIMITS: TransferLimits = { maxBytes: 256 << 20, maxClientBytes: 32 << 20 };
@@ -115,7 +115,7 @@ export class KvServer implements AsyncDisposable, Disposable {
   #memory: ValueMemory | undefined;
   #datagrams: ServerDatagrams | undefined;
   /** For clients that read; undefined where there is none. */
-  #door: Door | undefined;
+  #door: OneSidedEndpoint | undefined;
   /** Of all queue pairs for datagrams, ours and our clients'. */
   readonly #qkey: number;
   #stopSweeping: (() => void) | undefined;
@@ -209,7 +209,7 @@ export class KvServer implements AsyncDisposable, Disposable {
       return;
     }
     const offer = decodeOffer(request.privateData);
-    const terms = typeof offer === 'string' ? undefined : termsFor(request.id, offer);
+    const terms = typeof offer === 'string' ? undefined : negotiate(request.id, offer);
     if (typeof offer === 'string' || terms === undefined) {
       this.#refuse(request, RefusalCode.PROTOCOL);
       return;
@@ -250,7 +250,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     engine: Engine,
     session: Session,
     offer: Offer,
-    { transport, path, slotBytes }: Terms,
+    { transport, path, slotBytes }: NegotiatedParams,
   ): Promise<void> {
     const window = session.slots.size;
     const sizes = { window, slotBytes };
@@ -352,7 +352,7 @@ export class KvServer implements AsyncDisposable, Disposable {
       this.#sweepLater(engine);
       this.#workLater(engine);
       this.#door?.end();
-      this.#door = this.#settings.oneSided ? new Door(engine, this.#settings.store) : undefined;
+      this.#door = this.#settings.oneSided ? new OneSidedEndpoint(engine, this.#settings.store) : undefined;
     }
     return engine;
   }

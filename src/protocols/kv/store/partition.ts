@@ -1,6 +1,6 @@
 import { type EntryView, MAX_KEY_BYTES } from './entry.js';
 import { type KeyHash, SipHash } from './key-hash.js';
-import { Cause, Obituaries } from './obituaries.js';
+import { Cause, TombstoneTable } from './tombstone-table.js';
 import { type Mode, type PartitionOptions, settingsOf } from './options.js';
 import { Span } from './span.js';
 import { Stamp } from './stamp.js';
@@ -98,7 +98,7 @@ export class Partition {
   changes: Changes | undefined;
   readonly #hash: KeyHash;
   readonly #storage: Storage;
-  readonly #obituaries: Obituaries;
+  readonly #obituaries: TombstoneTable;
   readonly #stamp: Stamp;
   /** Of an entry that is put back. */
   readonly #earlier = new Stamp(0n);
@@ -126,7 +126,7 @@ export class Partition {
       options.allocate ?? ((bytes) => new Uint8Array(bytes)),
     );
     this.seed = options.hash === undefined ? options.seed : undefined;
-    this.#obituaries = new Obituaries(settings.remembered);
+    this.#obituaries = new TombstoneTable(settings.remembered);
     this.#stamp = new Stamp(settings.lastVersion);
   }
 

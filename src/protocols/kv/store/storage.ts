@@ -3,7 +3,7 @@ import { BUCKET_SLOTS, BucketIndex, tagOf } from './bucket-index.js';
 import { CircularLog } from './circular-log.js';
 import { ALIGNMENT, entryBytes, EntryView, MIN_ENTRY_BYTES } from './entry.js';
 import { type KeyHash, saltOf } from './key-hash.js';
-import { Cause } from './obituaries.js';
+import { Cause } from './tombstone-table.js';
 import type { Mode } from './options.js';
 import { SegregatedFit } from './segregated-fit.js';
 import type { Space, Span } from './span.js';

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ClientWindow, LOSSY, LOSSY_MEMORY, RELIABLE, RoundTrips, ServerMachine, Sessions } from '../protocol/index.js';
+import {
+  ClientWindow,
+  LOSSY,
+  LOSSY_MEMORY,
+  RELIABLE,
+  RttEstimator,
+  ServerMachine,
+  Sessions,
+} from '../protocol/index.js';
 import { nextPart, Operation, Packer, partEnd, responseLength, ResponseView, Status } from '../wire/index.js';
 import { answersTo, Counting, EPOCH, type Mischief, SLOT_BYTES, TestCall, TwoMachines } from './support/machines.js';
 
@@ -164,7 +172,7 @@ describe('a window', () => {
 
 describe('times of round trips', () => {
   it('are smoothed as RFC 6298 says', () => {
-    const trips = new RoundTrips({ ...LOSSY, leastUs: 1 });
+    const trips = new RttEstimator({ ...LOSSY, leastUs: 1 });
     trips.measured(1000);
     assert.deepEqual([trips.smoothedUs, trips.waitUs], [1000, 1000 + 4 * 500]);
     trips.measured(2000);
@@ -172,7 +180,7 @@ describe('times of round trips', () => {
   });
 
   it('have bounds', () => {
-    const trips = new RoundTrips(RELIABLE);
+    const trips = new RttEstimator(RELIABLE);
     trips.measured(5);
     assert.equal(trips.waitUs, RELIABLE.leastUs);
     for (let i = 0; i < 40; i += 1) trips.measured(60e6);

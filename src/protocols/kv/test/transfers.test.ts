@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import {
   Arrival,
   type Grant,
-  ServedSlots,
+  ReplyCache,
   ServerMachine,
   type Session,
   Sessions,
@@ -90,7 +90,7 @@ describe('room for values on their way', () => {
 
 describe('a slot whose value is on its way', () => {
   it('is under way until it was served, or abandoned: then the same is new, and what was before is old', () => {
-    const slots = new ServedSlots(1);
+    const slots = new ReplyCache(1);
     slots.served(0, 4, undefined);
     slots.begin(0, 5);
     assert.equal(slots.arrival(0, 5), Arrival.UNDER_WAY);

@@ -1,6 +1,13 @@
 import { QpState, QpType } from '../../../device/ibta/index.js';
 import { type Ah, type Cq, type Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Lease, type Receiver, Receives, type SendListener, SendQueue } from '../../core/index.js';
+import {
+  type Engine,
+  type Lease,
+  type Receiver,
+  ReceiveQueue,
+  type SendListener,
+  SendQueue,
+} from '../../core/index.js';
 import { INLINE_BYTES, OWNER, type Path, SPARE_BUFFERS } from './link.js';
 import { type Describe, sendCopy } from './send-copy.js';
 
@@ -63,7 +70,7 @@ export interface DatagramSizes {
 export class Datagrams implements Receiver, SendListener<Addressee> {
   readonly #qp: Qp;
   readonly #sends: SendQueue<Addressee>;
-  readonly #receives: Receives;
+  readonly #receives: ReceiveQueue;
   #qkey = NO_QKEY;
   #isOver = false;
   readonly #describe: Describe<Addressee> = (qp, { ah, qpn }) => {
@@ -86,7 +93,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
       cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES },
     });
     this.#sends = new SendQueue(engine, this.#qp, sends, this, OWNER);
-    this.#receives = new Receives(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
+    this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: NO_QKEY });
     } catch (error) {

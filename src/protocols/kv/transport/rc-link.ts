@@ -13,7 +13,7 @@ import {
   SPARE_BUFFERS,
   type ServerLink,
 } from './link.js';
-import { Losing } from './losing.js';
+import { LinkState } from './link-state.js';
 import { postFor, sendCopy } from './send-copy.js';
 import { describeTransfer } from './value-mover.js';
 
@@ -25,7 +25,7 @@ const MESSAGE = 'message';
 export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   readonly pairs = NO_QUEUE_PAIRS;
   readonly place = { pairs: NO_QUEUE_PAIRS, addr: 0n, rkey: 0 };
-  readonly #fate = new Losing();
+  readonly #fate = new LinkState();
 
   /**
    * Makes the queue pair of an identifier, with all receives that the peer may fill.

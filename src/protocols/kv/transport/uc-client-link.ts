@@ -15,7 +15,7 @@ import {
   OWNER,
   type Path,
 } from './link.js';
-import { Losing } from './losing.js';
+import { LinkState } from './link-state.js';
 import { type Describe, sendCopy } from './send-copy.js';
 
 /** HERD's way, a client's end: requests are WRITEs into its slots at the server, whose immediate data names the slot; answers come as datagrams. */
@@ -25,7 +25,7 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   readonly #writes: SendQueue<number>;
   readonly #answers: Datagrams;
   readonly #hold: Hold;
-  readonly #fate = new Losing();
+  readonly #fate = new LinkState();
   /** Where each slot is. */
   #addrs: readonly bigint[] = [];
   #rkey = 0;

@@ -1,12 +1,12 @@
 import { AccessFlags, QpType, WcOpcode } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Mr, Pd, Qp, VerbsError } from '../../../api/verbs/index.js';
-import { type Engine, type Hold, type Receiver, Receives } from '../../core/index.js';
+import { type Engine, type Hold, type Receiver, ReceiveQueue } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import { isAnnounced, type Offer, slotIn, type Welcome } from '../wire/index.js';
 import type { Addressee } from './datagrams.js';
 import { connectUc, depthFor, type LinkListener, type LinkSizes, OWNER, type Path, type ServerLink } from './link.js';
-import { Losing } from './losing.js';
+import { LinkState } from './link-state.js';
 import type { ServerDatagrams } from './server-datagrams.js';
 import { ValueMover } from './value-mover.js';
 
@@ -21,12 +21,12 @@ export class UcServerLink implements ServerLink, Receiver {
   readonly #pd: Pd;
   readonly #mr: Mr;
   readonly #qp: Qp;
-  readonly #receives: Receives;
+  readonly #receives: ReceiveQueue;
   readonly #client: Addressee;
   readonly #request: Uint8Array;
   readonly #hold: Hold;
   readonly #values: ValueMover;
-  readonly #fate = new Losing();
+  readonly #fate = new LinkState();
   readonly #undo: (() => void)[] = [];
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
@@ -52,7 +52,7 @@ export class UcServerLink implements ServerLink, Receiver {
       const cap = { maxSendWr: 0, maxRecvWr: depth, maxSendSge: 0, maxRecvSge: 1 };
       this.#qp = this.#pd.createQp({ qpType: QpType.UC, sendCq: engine.cq, recvCq: engine.cq, cap });
       this.#undo.push(() => this.#qp.destroy());
-      this.#receives = new Receives(engine, this.#qp, this, { bytes: 0, owner: OWNER });
+      this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: 0, owner: OWNER });
       // Undone last, once the queue pair is destroyed.
       this.#undo.unshift(() => this.#receives.end());
       connectUc(this.#qp, path, { qpn: pairs.ucQpn, psn: pairs.ucPsn });

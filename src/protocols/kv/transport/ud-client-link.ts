@@ -3,14 +3,14 @@ import type { Engine, Hold } from '../../core/index.js';
 import { NO_QUEUE_PAIRS, type QueuePairNames, type Welcome } from '../wire/index.js';
 import { type Addressee, Datagrams } from './datagrams.js';
 import { type ClientLink, createSilentQp, depthFor, type LinkListener, type LinkSizes, type Path } from './link.js';
-import { Losing } from './losing.js';
+import { LinkState } from './link-state.js';
 
 /** Requests and answers as datagrams: a client's end. */
 export class UdClientLink implements ClientLink {
   readonly pairs: QueuePairNames;
   readonly #datagrams: Datagrams;
   readonly #hold: Hold;
-  readonly #fate = new Losing();
+  readonly #fate = new LinkState();
   #server: Addressee | undefined;
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */

@@ -4,7 +4,7 @@ import type { Transfer } from '../protocol/index.js';
 import type { Offer, SessionId, Welcome } from '../wire/index.js';
 import type { Addressee } from './datagrams.js';
 import type { LinkListener, LinkSizes, Path, ServerLink } from './link.js';
-import { Losing } from './losing.js';
+import { LinkState } from './link-state.js';
 import type { Route, ServerDatagrams } from './server-datagrams.js';
 import { ValueMover } from './value-mover.js';
 
@@ -15,7 +15,7 @@ export class UdServerLink implements ServerLink, Route {
   readonly #client: Addressee;
   readonly #hold: Hold;
   readonly #values: ValueMover;
-  readonly #fate = new Losing();
+  readonly #fate = new LinkState();
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
   constructor(

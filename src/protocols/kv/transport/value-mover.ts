@@ -3,7 +3,7 @@ import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
 import { type Engine, type Lease, type SendListener, SendQueue } from '../../core/index.js';
 import type { Transfer } from '../protocol/index.js';
 import { OWNER } from './link.js';
-import type { Losing } from './losing.js';
+import type { LinkState } from './link-state.js';
 import { postFor } from './send-copy.js';
 
 /** The queue pair of a connection whose messages go beside it: on this one go values that do not fit a message. It also tells when the peer goes. */
@@ -21,7 +21,7 @@ export class ValueMover implements SendListener<Transfer> {
     private readonly engine: Engine,
     id: CmId,
     most: number,
-    private readonly fate: Losing,
+    private readonly fate: LinkState,
   ) {
     const cap = { maxSendWr: most, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
     const { cq, pd } = engine;

@@ -133,7 +133,7 @@ export class MessageConnection implements AsyncDisposable, Disposable {
       });
     const { outbox } = this.#endpoint;
     const message = new MessageOperation(call, outbox.nextOrder(), bytes, this.#withdraw);
-    message.heed(options, this.#engine);
+    message.bindCancellation(options, this.#engine);
     outbox.send(message);
     return message.promise;
   }
@@ -318,7 +318,7 @@ export class MessageConnection implements AsyncDisposable, Disposable {
   };
 
   #begin<T>(transfer: Transfer<T>, options: WaitOptions): Promise<T> {
-    transfer.heed(options, this.#engine);
+    transfer.bindCancellation(options, this.#engine);
     this.#endpoint.outbox.transfer(transfer);
     return transfer.promise;
   }

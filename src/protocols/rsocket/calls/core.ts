@@ -6,7 +6,7 @@ import { connectStream } from '../stream/connect.js';
 import { listenStreams, type StreamListener } from '../stream/listener.js';
 import { follow } from '../stream/rsocket-stream.js';
 import type { Direction, RsocketStreamSocket } from '../stream/stream-socket.js';
-import { Bell } from './bell.js';
+import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
 import { Lane } from './lane.js';
 import { invalidArgument, problem } from './problems.js';
@@ -40,7 +40,7 @@ export type State =
 export class Core {
   readonly type = SocketType.STREAM;
   /** Rings whenever something may have changed for those who wait. */
-  readonly bell = new Bell();
+  readonly bell = new Condition();
   readonly sending = new Lane();
   readonly receiving = new Lane();
   state: State = { kind: 'new' };

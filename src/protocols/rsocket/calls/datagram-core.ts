@@ -11,7 +11,7 @@ import {
 import { after } from '../../../api/provider/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
 import { DatagramSocket, type Peer } from '../datagrams/index.js';
-import { Bell } from './bell.js';
+import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
 import { Lane } from './lane.js';
 import { invalidArgument, problem } from './problems.js';
@@ -34,7 +34,7 @@ type State =
 export class DatagramCore {
   readonly type = SocketType.DGRAM;
   /** Rings whenever something may have changed for those who wait. */
-  readonly bell = new Bell();
+  readonly bell = new Condition();
   readonly sending = new Lane();
   readonly receiving = new Lane();
   state: State = { kind: 'new' };

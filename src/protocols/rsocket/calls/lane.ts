@@ -1,4 +1,4 @@
-import { reasonOf } from './bell.js';
+import { reasonOf } from './condition.js';
 
 /** One after the other, in the order in which they came: what two parts of a program send at a time is not to be mixed. */
 export class Lane {

@@ -1,5 +1,5 @@
 import { after } from '../../../api/provider/index.js';
-import { reasonOf } from './bell.js';
+import { reasonOf } from './condition.js';
 import { PollEvents } from './constants.js';
 import type { RsocketWait } from './core.js';
 import { type AnyCore, coreOf, type Rsocket } from './rsocket.js';

@@ -154,7 +154,7 @@ export class AmEnd<Endpoint> implements Family {
     const posted = new PostedSend('amSend', parts);
     if (isRendezvous) this.#announce(posted, id, header, data, options, protocol);
     else this.#sendNow(posted, id, steady(header), data, options, protocol);
-    if (!posted.isSettled) posted.heed(options, parts.worker.engine);
+    if (!posted.isSettled) posted.bindCancellation(options, parts.worker.engine);
     return posted;
   }
 

@@ -181,7 +181,7 @@ export class AmMessage<Endpoint> implements Disposable {
     const fetching = new Fetching('receive', announced, () => this.#end());
     const { length } = into;
     announced.fetch(into, (status) => fetching.onEnded(status, length));
-    if (!fetching.isSettled) fetching.heed(options, engine);
+    if (!fetching.isSettled) fetching.bindCancellation(options, engine);
     return fetching.promise;
   }
 

@@ -194,7 +194,7 @@ export class RmaEnd implements Family, Fenced, RmaWay {
     }
     this.operations.add(operation);
     this.parts.watch();
-    if (!operation.isSettled) operation.heed(options, this.parts.worker.engine);
+    if (!operation.isSettled) operation.bindCancellation(options, this.parts.worker.engine);
     return operation.promise;
   }
 

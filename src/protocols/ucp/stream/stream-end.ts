@@ -76,7 +76,7 @@ export class StreamEnd implements Family {
     posted.giveUp = () => send.giveUp();
     const status = send.begin();
     if (status !== UcsStatus.UCS_INPROGRESS) posted.onDone(status);
-    else posted.heed(options, parts.worker.engine);
+    else posted.bindCancellation(options, parts.worker.engine);
     await posted.promise;
   }
 
@@ -110,7 +110,7 @@ export class StreamEnd implements Family {
       this.#fail(this.#queue.end());
       this.#look();
     }
-    if (!receive.isSettled) receive.heed(options, this.parts.worker.engine);
+    if (!receive.isSettled) receive.bindCancellation(options, this.parts.worker.engine);
     return receive.promise;
   }
 

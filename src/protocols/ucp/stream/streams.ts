@@ -64,7 +64,7 @@ export class Streams<Endpoint> {
     if (this.#ready.size > 0) return this.poll(Infinity);
     const waiting = new Waiting(this.#waiting);
     this.#waiting.add(waiting);
-    waiting.heed(options, this.engine);
+    waiting.bindCancellation(options, this.engine);
     return waiting.promise;
   }
 

@@ -171,7 +171,7 @@ export class Wireup {
       this.#neighbours.end(call);
     });
     this.#calls.add(call);
-    call.heed({ signal, timeoutMs }, this.parts.engine);
+    call.bindCancellation({ signal, timeoutMs }, this.parts.engine);
     if (this.#neighbours.begin(call)) void this.#attempt(call, CROSSED_MS);
     return call.promise;
   }

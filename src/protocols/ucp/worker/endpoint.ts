@@ -22,7 +22,7 @@ class Flushing extends UcpPending<void> {
 /** The same promise, which rejects as well when the program gives up. */
 function patiently(call: string, flush: Promise<void>, options: WaitOptions, timers: Timers): Promise<void> {
   const flushing = new Flushing(call);
-  flushing.heed(options, timers);
+  flushing.bindCancellation(options, timers);
   flush.then(
     () => flushing.resolve(),
     (error: unknown) => flushing.reject(error),

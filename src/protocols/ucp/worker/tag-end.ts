@@ -97,7 +97,8 @@ export class TagEnd implements Family {
     }
     this.#count(counters, call, data.length, protocol);
     const posted = this.#post(call, data, BigInt(tag), protocol);
-    if (posted !== undefined && !posted.isSettled && options !== undefined) posted.heed(options, parts.worker.engine);
+    if (posted !== undefined && !posted.isSettled && options !== undefined)
+      posted.bindCancellation(options, parts.worker.engine);
     return posted;
   }
 

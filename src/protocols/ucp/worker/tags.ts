@@ -73,7 +73,7 @@ export class Tags {
   #post(buffer: Uint8Array, tag: TagValue, options: TagReceiveOptions): Promise<TagReceived> {
     const receive = new PostedReceive(this.#matching, buffer, tag, options.mask);
     this.#matching.post(receive);
-    if (!receive.isSettled) receive.heed(options, this.engine);
+    if (!receive.isSettled) receive.bindCancellation(options, this.engine);
     return receive.promise;
   }
 
@@ -105,7 +105,7 @@ export class Tags {
         throw new VerbsError(call, invalid('the message was received before', 'A message is received once'));
       const receive = new PostedReceive(this.#matching, landing.buffer, taken.tag, undefined, call);
       this.#matching.receive(message, receive);
-      if (!receive.isSettled) receive.heed(options, this.engine);
+      if (!receive.isSettled) receive.bindCancellation(options, this.engine);
       return receive.promise;
     });
   }

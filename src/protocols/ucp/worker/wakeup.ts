@@ -73,7 +73,7 @@ export class Wakeup<Owner> {
     if (seen !== this.#come) return;
     const asleep = new Asleep(this.#asleep);
     this.#asleep.add(asleep);
-    asleep.heed(options, this.timers);
+    asleep.bindCancellation(options, this.timers);
     await asleep.promise;
   }
 

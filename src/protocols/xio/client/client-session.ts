@@ -13,7 +13,7 @@ import {
 import type { Settings } from '../options.js';
 import { secretBytes } from '../../../api/provider/index.js';
 import { XioRejectedError } from '../rejected-error.js';
-import { Lane } from '../session/lane.js';
+import { SessionConnection } from '../session/session-connection.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { Session } from '../session/session.js';
 import { Connector, type ConnectorSettings } from './connector.js';
@@ -34,8 +34,8 @@ const MOST_NAMES = 64;
 /** A client's end of a session. */
 export class ClientSession extends Session {
   readonly resource: string;
-  readonly #machines = new Map<Lane, ClientMachine<Outgoing>>();
-  readonly #connectors = new Map<Lane, Connector>();
+  readonly #machines = new Map<SessionConnection, ClientMachine<Outgoing>>();
+  readonly #connectors = new Map<SessionConnection, Connector>();
   #privateData: Uint8Array = new Uint8Array(0);
   /** By how often a connection has begun anew: all of them have the same, so that they are one session wherever they meet. */
   readonly #names = new Map<number, Uint8Array>();
@@ -91,31 +91,31 @@ export class ClientSession extends Session {
     throw new XioError('XIO_E_STATE', 'a session is rejected by its server');
   }
 
-  onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined {
+  onSetup(lane: SessionConnection, head: Head, header: Uint8Array): string | undefined {
     if (head.kind !== Kind.SESSION_ANSWER) return 'a server asks for a session';
     const answer = decodeSetupAnswer(header);
     if (typeof answer === 'string') return answer;
     return this.#machines.get(lane)?.onAnswer(answer, head.ackSn);
   }
 
-  onMove(lane: Lane, addresses: readonly string[]): undefined {
+  onMove(lane: SessionConnection, addresses: readonly string[]): undefined {
     this.#machines.get(lane)?.onMove(addresses);
   }
 
-  override onDone(lane: Lane): void {
+  override onDone(lane: SessionConnection): void {
     const machine = this.#machines.get(lane);
     if (machine !== undefined && isMovedOn(lane)) machine.onDone();
     else super.onDone(lane);
   }
 
-  override onAborted(lane: Lane, status: XioStatus): void {
+  override onAborted(lane: SessionConnection, status: XioStatus): void {
     const machine = this.#machines.get(lane);
     // A server that has sent the session on does not wait for ever until it has gone.
     if (machine !== undefined && isMovedOn(lane)) machine.onDone();
     else super.onAborted(lane, status);
   }
 
-  onLinkLost(lane: Lane, reason: string): void {
+  onLinkLost(lane: SessionConnection, reason: string): void {
     const machine = this.#machines.get(lane);
     const wasOpen = machine?.state === 'open';
     const { life } = lane.channel;
@@ -128,7 +128,7 @@ export class ClientSession extends Session {
     return this.#isOpen;
   }
 
-  protected hasParted(lane: Lane): boolean {
+  protected hasParted(lane: SessionConnection): boolean {
     return this.#machines.get(lane)?.state === 'over';
   }
 
@@ -143,7 +143,7 @@ export class ClientSession extends Session {
   }
 
   #begin(connection: number, addresses: readonly string[]): void {
-    const lane = new Lane(this.client, this, connection);
+    const lane = new SessionConnection(this.client, this, connection);
     const context = this.client.context ?? this.lanes.at(0)?.lastLink?.context;
     const { resource, maxRedirects, reconnectMs, answerTimeoutMs, ownPrivateData: privateData } = this.client;
     const connector = new Connector({ ...this.client, context }, lane, {
@@ -169,7 +169,7 @@ export class ClientSession extends Session {
   }
 
   /** A further connection was not to be made: the session goes on with those that it has. */
-  #doWithout(lane: Lane, status: XioStatus): void {
+  #doWithout(lane: SessionConnection, status: XioStatus): void {
     lane.leave('abort');
     // One that was begun before may have been asked for something.
     lane.channel.end(status);
@@ -180,7 +180,7 @@ export class ClientSession extends Session {
     this.endIfDone();
   }
 
-  #opened(lane: Lane, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
+  #opened(lane: SessionConnection, how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void {
     if (how !== 'begun') {
       if (how === 'restarted') this.#privateData = answer.privateData;
       this.resumed(lane);
@@ -226,6 +226,6 @@ export class ClientSession extends Session {
 }
 
 /** Whether the session goes on elsewhere when this server is done with it. */
-function isMovedOn({ channel }: Lane): boolean {
+function isMovedOn({ channel }: SessionConnection): boolean {
   return channel.isMoving && !channel.hasNothingLeft;
 }

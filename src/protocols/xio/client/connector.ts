@@ -3,7 +3,7 @@ import type { Context } from '../../../api/verbs/index.js';
 import type { ClientHost, ClientMachine } from '../protocol/index.js';
 import { type DeviceOptions, type LinkOptions, XioError } from '../transport/index.js';
 import { encodeSetupRequest, Kind, type Limits, type SetupRequest, XioStatus } from '../wire/index.js';
-import type { Lane } from '../session/lane.js';
+import type { SessionConnection } from '../session/session-connection.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { targetOfPeer } from '../url.js';
 
@@ -28,7 +28,7 @@ export class Connector implements ClientHost {
 
   constructor(
     private readonly settings: ConnectorSettings,
-    private readonly lane: Lane,
+    private readonly lane: SessionConnection,
     private readonly listener: ConnectorListener,
   ) {}
 

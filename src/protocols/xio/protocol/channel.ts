@@ -14,7 +14,7 @@ import {
 import { ackEvery, ReceiveCredits, SendCredits } from './credits.js';
 import { fillHead, Item } from './item.js';
 import { KeptItems } from './kept-items.js';
-import { Parting } from './parting.js';
+import { CloseHandshake } from './close-handshake.js';
 
 /**
  * What is to become of what a server was asked that has forgotten it.
@@ -110,7 +110,7 @@ export class Channel<I extends Item> {
   #received = 0;
   #toldReceived = 0;
   #mustTell = false;
-  readonly #parting = new Parting();
+  readonly #parting = new CloseHandshake();
   #replayed = 0;
   /** What has come on this link that has a number, and what the peer has acknowledged. */
   #progress = 0;

@@ -17,10 +17,10 @@ import {
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioAcceptOptions, XioRejectOptions } from '../api.js';
 import { bytesOf, privateDataOf, type Settings } from '../options.js';
-import { Lane } from '../session/lane.js';
+import { SessionConnection } from '../session/session-connection.js';
 import { Session } from '../session/session.js';
 import { targetOf } from '../url.js';
-import type { Greeted } from './greeter.js';
+import type { AcceptedClient } from './acceptor.js';
 
 const FIELDS: FieldsOf<XioRejectOptions> = { code: true, privateData: true };
 
@@ -65,13 +65,13 @@ export interface SessionHost {
   readonly epoch: Uint8Array;
   /** The program has answered it, or it has ended before. */
   onAnswered(session: ServedSession): void;
-  onLaneEnded(session: ServedSession, request: SetupRequest, lane: Lane): void;
+  onLaneEnded(session: ServedSession, request: SetupRequest, lane: SessionConnection): void;
   onSessionEnded(session: ServedSession): void;
 }
 
 /** A connection of the session, as the client has asked for it. */
 interface Asked {
-  readonly lane: Lane;
+  readonly lane: SessionConnection;
   readonly request: SetupRequest;
   stopTimer: (() => void) | undefined;
 }
@@ -80,7 +80,7 @@ interface Asked {
 export class ServedSession extends Session {
   readonly resource: string;
   readonly privateData: Uint8Array;
-  readonly #asked = new Map<Lane, Asked>();
+  readonly #asked = new Map<SessionConnection, Asked>();
   #answer: 'none' | 'accepted' | 'refused' = 'none';
   /** MOVE's header, once the session is sent on that was taken. */
   #move: Uint8Array | undefined;
@@ -102,8 +102,8 @@ export class ServedSession extends Session {
   }
 
   /** A client begins a connection of it. */
-  join({ end, request }: Greeted): Lane {
-    const lane = new Lane(this.settings, this, request.connection);
+  join({ end, request }: AcceptedClient): SessionConnection {
+    const lane = new SessionConnection(this.settings, this, request.connection);
     this.lanes.push(lane);
     this.#asked.set(lane, { lane, request, stopTimer: undefined });
     lane.adopt(end);
@@ -115,7 +115,7 @@ export class ServedSession extends Session {
   }
 
   /** A client goes on with a connection of it, on another link. @returns what cannot be true of what it says */
-  resume(lane: Lane, { end, received }: Greeted): string | undefined {
+  resume(lane: SessionConnection, { end, received }: AcceptedClient): string | undefined {
     lane.leave('abort');
     const asked = this.#asked.get(lane);
     asked?.stopTimer?.();
@@ -160,11 +160,11 @@ export class ServedSession extends Session {
     return 'a client sends its server on';
   }
 
-  onSetup(_lane: Lane, head: Head): string {
+  onSetup(_lane: SessionConnection, head: Head): string {
     return head.kind === Kind.SESSION ? 'a client asks again for its session' : 'a client answers for a server';
   }
 
-  onLinkLost(lane: Lane, reason: string): void {
+  onLinkLost(lane: SessionConnection, reason: string): void {
     if (lane.channel.isAttached) lane.channel.detach();
     const asked = this.#asked.get(lane);
     const clock = lane.lastLink?.clock;
@@ -186,11 +186,11 @@ export class ServedSession extends Session {
     return this.#answer === 'accepted';
   }
 
-  protected hasParted({ channel }: Lane): boolean {
+  protected hasParted({ channel }: SessionConnection): boolean {
     return channel.isParting && !channel.isAttached;
   }
 
-  protected override joined(lane: Lane): void {
+  protected override joined(lane: SessionConnection): void {
     if (this.#move !== undefined) lane.channel.move(this.#move);
     super.joined(lane);
     lane.pump();
@@ -243,7 +243,7 @@ export class ServedSession extends Session {
     for (const lane of this.lanes.slice()) lane.pump();
   }
 
-  #begin(lane: Lane, { limits }: SetupRequest): void {
+  #begin(lane: SessionConnection, { limits }: SetupRequest): void {
     lane.channel.begin(limits);
     // It is gone already, and may come again.
     if (lane.link === undefined) return;
@@ -257,7 +257,7 @@ export class ServedSession extends Session {
     this.over(answer.status);
   }
 
-  #say(lane: Lane, answer: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): void {
+  #say(lane: SessionConnection, answer: Partial<SetupAnswer> & Pick<SetupAnswer, 'action'>): void {
     lane.sendAside(Kind.SESSION_ANSWER, answerOf(this.host.epoch, answer));
   }
 

@@ -7,9 +7,9 @@ import { Action, EPOCH_BYTES, type SetupAnswer, type SetupRequest, XioStatus } f
 import type { XioListenOptions, XioServer, XioSession } from '../api.js';
 import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
 import { secretBytes } from '../../../api/provider/index.js';
-import type { Lane } from '../session/lane.js';
+import type { SessionConnection } from '../session/session-connection.js';
 import { urlOf } from '../url.js';
-import { type Greeted, Greeter } from './greeter.js';
+import { type AcceptedClient, Acceptor } from './acceptor.js';
 import { sayOnce } from './say-once.js';
 import { answerOf, ServedSession, type SessionHost } from './served-session.js';
 
@@ -65,7 +65,7 @@ class Server implements XioServer, SessionHost {
   readonly #sessions = new Set<ServedSession>();
   /** Those that wait until the program takes them. */
   readonly #asking = new Set<ServedSession>();
-  readonly #greeter = new Greeter((greeted) => this.#onGreeted(greeted));
+  readonly #acceptor = new Acceptor((greeted) => this.#onGreeted(greeted));
   readonly #ready: XioSession[] = [];
   /** Sessions belong to the async context of the call of {@link listen}. */
   readonly #callbacks = new Callbacks();
@@ -100,10 +100,10 @@ class Server implements XioServer, SessionHost {
     if (signal.aborted) this.close();
   }
 
-  onLink(link: Parameters<Greeter['add']>[0]): void {
+  onLink(link: Parameters<Acceptor['add']>[0]): void {
     // Sessions that there are go on by new links.
     if (this.#isClosed && this.#sessions.size === 0) link.abort();
-    else this.#greeter.add(link);
+    else this.#acceptor.add(link);
   }
 
   get address() {
@@ -124,7 +124,7 @@ class Server implements XioServer, SessionHost {
     this.#isClosed = true;
     this.#stopHeeding?.();
     this.#listener?.close();
-    this.#greeter.end();
+    this.#acceptor.end();
     this.#waiters.close();
     for (const session of this.#ready.splice(0)) session.reject('the server is being closed');
   }
@@ -163,7 +163,7 @@ class Server implements XioServer, SessionHost {
     this.#asking.delete(session);
   }
 
-  onLaneEnded(session: ServedSession, request: SetupRequest, lane: Lane): void {
+  onLaneEnded(session: ServedSession, request: SetupRequest, lane: SessionConnection): void {
     this.#served.removeIf(request, (end) => end.lane === lane);
     if (session.wasMoved && lane.channel.isParting) this.#served.part(request, lane.channel.received);
     const key = hex(request.sessionId);
@@ -176,7 +176,7 @@ class Server implements XioServer, SessionHost {
     if (index >= 0) this.#ready.splice(index, 1);
   }
 
-  #onGreeted(greeted: Greeted): void {
+  #onGreeted(greeted: AcceptedClient): void {
     const { request, received, end } = greeted;
     const verdict = this.#served.decide(request, received);
     switch (verdict.action) {
@@ -193,7 +193,7 @@ class Server implements XioServer, SessionHost {
         sayOnce(
           end,
           answerOf(this.epoch, { action: Action.UNKNOWN }),
-          () => this.#greeter.again(end),
+          () => this.#acceptor.again(end),
           verdict.received,
         );
         return;
@@ -202,7 +202,7 @@ class Server implements XioServer, SessionHost {
     }
   }
 
-  #begin(greeted: Greeted): void {
+  #begin(greeted: AcceptedClient): void {
     const { request, end } = greeted;
     const key = hex(request.sessionId);
     // Connections that go on elsewhere come in any order.
@@ -237,7 +237,7 @@ class Server implements XioServer, SessionHost {
 class ServedLane {
   constructor(
     readonly session: ServedSession,
-    readonly lane: Lane,
+    readonly lane: SessionConnection,
   ) {}
 
   get received(): number {

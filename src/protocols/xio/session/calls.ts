@@ -15,7 +15,7 @@ import {
 } from '../wire/index.js';
 import type { XioRequestOptions, XioResponse, XioSendOptions } from '../api.js';
 import { failureOf } from './incoming-request.js';
-import type { Lane } from './lane.js';
+import type { SessionConnection } from './session-connection.js';
 import { Outgoing, type Sender } from './outgoing.js';
 
 /** Why a call has failed that nobody answers. */
@@ -40,7 +40,7 @@ abstract class Call<T> extends Pending<T> {
 
   constructor(
     call: string,
-    protected readonly lane: Lane,
+    protected readonly lane: SessionConnection,
   ) {
     super(call);
   }
@@ -52,7 +52,7 @@ abstract class Call<T> extends Pending<T> {
     lane.channel.call(item);
     lane.pump();
     const { clock } = lane.lastLink ?? {};
-    if (!this.isSettled && clock !== undefined) this.heed({ signal, timeoutMs: deadlineMs }, clock);
+    if (!this.isSettled && clock !== undefined) this.bindCancellation({ signal, timeoutMs: deadlineMs }, clock);
   }
 
   onFailed(status: XioStatus): void {
@@ -101,7 +101,7 @@ export class Response implements XioResponse {
 
 /** A request, until it is answered. */
 export class RequestCall extends Call<Response> implements Sender {
-  constructor(lane: Lane) {
+  constructor(lane: SessionConnection) {
     super('request', lane);
   }
 
@@ -119,7 +119,7 @@ export class RequestCall extends Call<Response> implements Sender {
 /** A message, until its memory is the program's again, or the peer's program has let go of it. */
 export class MessageCall extends Call<void> implements Sender {
   constructor(
-    lane: Lane,
+    lane: SessionConnection,
     private readonly waitsFor: 'sent' | 'done',
   ) {
     super('send', lane);
@@ -140,7 +140,7 @@ export class MessageCall extends Call<void> implements Sender {
 
 /** @param inlineBytes bodies up to so long are copied, so that their memory is the program's at once */
 export function sendMessage(
-  lane: Lane,
+  lane: SessionConnection,
   header: Uint8Array,
   body: Body,
   options: XioSendOptions & { readonly isApart: boolean },
@@ -165,7 +165,12 @@ export interface RequestSettings extends Pick<
   readonly isResponseApart: boolean;
 }
 
-export function sendRequest(lane: Lane, header: Uint8Array, body: Body, options: RequestSettings): Promise<Response> {
+export function sendRequest(
+  lane: SessionConnection,
+  header: Uint8Array,
+  body: Body,
+  options: RequestSettings,
+): Promise<Response> {
   const { maxBodyBytes } = lane.channel.own;
   const { into, idempotent, isApart, isResponseApart } = options;
   const room = into === undefined ? maxBodyBytes : lengthOf(into);

@@ -39,7 +39,7 @@ export class DirectCall extends Pending<void> implements AccessRequest {
   begin(start: (request: AccessRequest) => () => boolean, clock: Clock | undefined): void {
     this.#giveUp = start(this);
     const { signal, deadlineMs: timeoutMs } = this.fields;
-    if (!this.isSettled && clock !== undefined) this.heed({ signal, timeoutMs }, clock);
+    if (!this.isSettled && clock !== undefined) this.bindCancellation({ signal, timeoutMs }, clock);
   }
 
   onDone(): void {

@@ -34,7 +34,7 @@ import {
 import type { XioShare, XioShareOptions } from '../api.js';
 import { secretBytes } from '../../../api/provider/index.js';
 import { DirectCall, type DirectFields } from './direct-call.js';
-import type { Arrived, Lane } from './lane.js';
+import type { Arrived, SessionConnection } from './session-connection.js';
 import { Outgoing, type Sender } from './outgoing.js';
 
 const ACCESS: Readonly<Record<NonNullable<XioShareOptions['access']>, Access>> = {
@@ -46,18 +46,18 @@ const SHARE_FIELDS: FieldsOf<XioShareOptions> = { access: true };
 
 /** Whoever has direct memory: a session. */
 export interface DirectOwner {
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly SessionConnection[];
   /** Bodies up to so long go along with their heads. */
   readonly inlineBytes: number;
-  onLie(lane: Lane, lie: string): void;
+  onLie(lane: SessionConnection, lie: string): void;
   /** Nothing is read or written any more. */
   onIdle(): void;
 }
 
 /** Memory that a session's ends let each other use: what this end grants, and what it does with what the peer has granted. */
-export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
-  readonly #grants = new Grants<Lane>(this);
-  readonly #accesses = new Accesses<Lane>(this);
+export class DirectMemory implements GrantHost<SessionConnection>, AccessHost<SessionConnection> {
+  readonly #grants = new Grants<SessionConnection>(this);
+  readonly #accesses = new Accesses<SessionConnection>(this);
   #hasEnded = false;
 
   constructor(private readonly owner: DirectOwner) {}
@@ -91,7 +91,7 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
   }
 
   /** Reads or writes memory of the peer's. */
-  access(lane: Lane, fields: DirectFields): Promise<void> {
+  access(lane: SessionConnection, fields: DirectFields): Promise<void> {
     const call = new DirectCall(fields, () => this.#onOver());
     // A connection that is being made has no link yet.
     const timed = lane.lastLink === undefined ? this.owner.lanes.find(({ lastLink }) => lastLink !== undefined) : lane;
@@ -108,14 +108,14 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
   }
 
   /** Where the body of a request is to lie that writes to memory which this end has granted. */
-  landing(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined {
+  landing(lane: SessionConnection, bodyBytes: number, header: Uint8Array): Body | undefined {
     const request = decodeDirectRequest(header);
     if (typeof request === 'string' || request.operation !== DirectOperation.WRITE) return undefined;
     return request.length === bodyBytes ? this.#grants.landing(lane, request) : undefined;
   }
 
   /** A request of the peer's session. */
-  onRequest(lane: Lane, arrived: Arrived): void {
+  onRequest(lane: SessionConnection, arrived: Arrived): void {
     const request = decodeDirectRequest(arrived.header);
     const lie = typeof request === 'string' ? request : lengthLie(request, lengthOf(arrived.body));
     if (typeof request === 'string' || lie !== undefined) {
@@ -136,23 +136,23 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
     else this.#write(lane, arrived, request);
   }
 
-  linkOf({ link, channel }: Lane): object | undefined {
+  linkOf({ link, channel }: SessionConnection): object | undefined {
     return channel.isAttached ? link : undefined;
   }
 
-  isDirect({ link }: Lane): boolean {
+  isDirect({ link }: SessionConnection): boolean {
     return link?.hasRemoteMemory === true;
   }
 
-  lifeOf(lane: Lane): number {
+  lifeOf(lane: SessionConnection): number {
     return this.owner.lanes.includes(lane) ? lane.channel.life : 0;
   }
 
-  mostBytes({ channel: { own, peer } }: Lane) {
+  mostBytes({ channel: { own, peer } }: SessionConnection) {
     return { request: peer?.maxBodyBytes ?? own.maxBodyBytes, response: own.maxBodyBytes };
   }
 
-  ask(lane: Lane, fields: Parameters<AccessHost<Lane>['ask']>[1], asker: Asker): Asked {
+  ask(lane: SessionConnection, fields: Parameters<AccessHost<SessionConnection>['ask']>[1], asker: Asker): Asked {
     const request = new Outgoing(Kind.REQUEST, fields, {
       onResponse: ({ status }, header, body) => asker.onAnswer(status, header, body),
       onDone: () => undefined,
@@ -169,26 +169,26 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
     };
   }
 
-  move({ link }: Lane, move: Moved, onMoved: (outcome: MoveOutcome) => void): Moving | undefined {
+  move({ link }: SessionConnection, move: Moved, onMoved: (outcome: MoveOutcome) => void): Moving | undefined {
     return link?.move(move, onMoved);
   }
 
-  expose({ link }: Lane, bytes: Uint8Array, access: Access): GrantedPlace | undefined {
+  expose({ link }: SessionConnection, bytes: Uint8Array, access: Access): GrantedPlace | undefined {
     return link?.grant(bytes, access);
   }
 
-  revoke(lane: Lane, id: Uint8Array, done: () => void): boolean {
+  revoke(lane: SessionConnection, id: Uint8Array, done: () => void): boolean {
     if (this.#hasEnded || lane.channel.isFinishing) return false;
     const header = encodeDirectRequest({ operation: DirectOperation.REVOKE, id, offset: 0, length: 0 });
     this.ask(lane, { header, flags: Flag.DIRECT }, { onAnswer: done, onFailed: done });
     return true;
   }
 
-  redirect({ link }: Lane, landing: Body): void {
+  redirect({ link }: SessionConnection, landing: Body): void {
     link?.redirect(landing);
   }
 
-  #read(lane: Lane, arrived: Arrived, request: DirectRequest): void {
+  #read(lane: SessionConnection, arrived: Arrived, request: DirectRequest): void {
     if (request.length > arrived.maxResponseBytes) {
       this.#respond(lane, arrived, { status: XioStatus.XIO_E_RSP_BUF_SIZE_MISMATCH });
       return;
@@ -208,7 +208,7 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
     });
   }
 
-  #write(lane: Lane, arrived: Arrived, request: DirectRequest): void {
+  #write(lane: SessionConnection, arrived: Arrived, request: DirectRequest): void {
     const { body } = arrived;
     // What has come along with its head, or was to lie elsewhere when it began to come, is put there now.
     if (!this.#grants.landed(request, body)) this.#grants.memory(request).set(isOnePiece(body) ? body : gather(body));
@@ -216,7 +216,7 @@ export class DirectMemory implements GrantHost<Lane>, AccessHost<Lane> {
   }
 
   #respond(
-    lane: Lane,
+    lane: SessionConnection,
     { sn, life }: Arrived,
     fields: { readonly status?: XioStatus; readonly body?: Uint8Array; readonly flags?: number },
     prepare?: (response: Outgoing) => void,
@@ -246,7 +246,7 @@ function senderOf(done: () => void): Sender {
 
 class Share implements XioShare {
   constructor(
-    private readonly grants: Grants<Lane>,
+    private readonly grants: Grants<SessionConnection>,
     private readonly id: Uint8Array,
     readonly bytes: Uint8Array,
     readonly token: Uint8Array,

@@ -2,7 +2,7 @@ import { Waiters } from '../../../api/runtime/index.js';
 import type { XioError } from '../transport/index.js';
 import { gather, isOnePiece, lengthOf, piecesOf } from '../wire/index.js';
 import type { XioMessage } from '../api.js';
-import type { Arrived, Lane } from './lane.js';
+import type { Arrived, SessionConnection } from './session-connection.js';
 
 /** A message of the peer's. */
 class Message implements XioMessage {
@@ -10,7 +10,7 @@ class Message implements XioMessage {
   #isHeld = true;
 
   constructor(
-    private readonly lane: Lane,
+    private readonly lane: SessionConnection,
     private readonly arrived: Arrived,
     private readonly onReleased: () => void,
   ) {
@@ -50,7 +50,7 @@ interface Holding {
 /** The peer's messages that the program has not taken. */
 export class Inbox {
   readonly #ready: Message[] = [];
-  readonly #held = new Map<Lane, Holding>();
+  readonly #held = new Map<SessionConnection, Holding>();
   readonly #waiters: Waiters<XioMessage>;
   #taker: ((message: XioMessage) => void) | undefined;
   #end: { readonly failure: XioError | undefined } | undefined;
@@ -60,7 +60,7 @@ export class Inbox {
   }
 
   /** @param onReleased the program has let go of it */
-  add(lane: Lane, arrived: Arrived, onReleased: () => void): void {
+  add(lane: SessionConnection, arrived: Arrived, onReleased: () => void): void {
     const held = this.#holdingOf(lane);
     const length = lengthOf(arrived.body);
     held.messages += 1;
@@ -79,7 +79,7 @@ export class Inbox {
   }
 
   /** What of a connection's messages the program has not let go of, from whichever server they came. */
-  heldOf(lane: Lane): Readonly<Holding> {
+  heldOf(lane: SessionConnection): Readonly<Holding> {
     return this.#holdingOf(lane);
   }
 
@@ -106,7 +106,7 @@ export class Inbox {
     }
   }
 
-  #holdingOf(lane: Lane): Holding {
+  #holdingOf(lane: SessionConnection): Holding {
     let held = this.#held.get(lane);
     if (held === undefined) this.#held.set(lane, (held = { messages: 0, bytes: 0 }));
     return held;

@@ -16,7 +16,7 @@ import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import { XioError } from '../transport/index.js';
 import type { Bytes, XioBody, XioRequest, XioSession } from '../api.js';
 import { bodyFrom, bytesOf } from '../options.js';
-import type { Arrived, Lane } from './lane.js';
+import type { Arrived, SessionConnection } from './session-connection.js';
 import { Outgoing, type Sender } from './outgoing.js';
 
 const CALL = 'reply';
@@ -43,7 +43,7 @@ export class IncomingRequest implements XioRequest {
   #reason: XioError | undefined;
 
   constructor(
-    private readonly lane: Lane,
+    private readonly lane: SessionConnection,
     private readonly arrived: Arrived,
     private readonly answering: Answering,
   ) {

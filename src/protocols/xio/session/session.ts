@@ -30,7 +30,7 @@ import { DirectMemory } from './direct-memory.js';
 import { Events } from './events.js';
 import { Inbox } from './inbox.js';
 import { IncomingRequest } from './incoming-request.js';
-import type { Arrived, Lane, LaneOwner } from './lane.js';
+import type { Arrived, SessionConnection, LaneOwner } from './session-connection.js';
 
 const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
   signal: true,
@@ -51,12 +51,12 @@ const NOTHING = new Uint8Array(0);
 export abstract class Session implements XioSession, LaneOwner {
   abstract readonly resource: string;
   readonly closed: Promise<void>;
-  protected readonly lanes: Lane[] = [];
+  protected readonly lanes: SessionConnection[] = [];
   protected readonly events = new Events();
   readonly #inbox = new Inbox();
   readonly #direct: DirectMemory;
   /** Requests that have come, and are not answered. */
-  readonly #requests = new Map<Lane, Map<number, IncomingRequest>>();
+  readonly #requests = new Map<SessionConnection, Map<number, IncomingRequest>>();
   /** Those that nobody has taken. */
   readonly #untaken: IncomingRequest[] = [];
   readonly #counts = { requestsSent: 0, responsesReceived: 0, requestsReceived: 0, messagesSent: 0 };
@@ -89,13 +89,13 @@ export abstract class Session implements XioSession, LaneOwner {
   abstract accept(options?: XioAcceptOptions): this;
   abstract redirect(urls: readonly string[]): void;
   abstract reject(reason?: string, options?: XioRejectOptions): void;
-  abstract onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
-  abstract onMove(lane: Lane, addresses: readonly string[]): string | undefined;
-  abstract onLinkLost(lane: Lane, reason: string): void;
+  abstract onSetup(lane: SessionConnection, head: Head, header: Uint8Array): string | undefined;
+  abstract onMove(lane: SessionConnection, addresses: readonly string[]): string | undefined;
+  abstract onLinkLost(lane: SessionConnection, reason: string): void;
   /** The program does something with the session: so it takes it. @throws XioError XIO_E_STATE when it has refused it */
   protected abstract take(): void;
   /** Whether both ends of a connection were done, and it was lost before they knew. */
-  protected abstract hasParted(lane: Lane): boolean;
+  protected abstract hasParted(lane: SessionConnection): boolean;
   /** Whether it was accepted. */
   protected abstract readonly isOpen: boolean;
   /** It has ended. */
@@ -129,7 +129,8 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   get statistics(): XioStatistics {
-    const sum = (count: (lane: Lane) => number): number => this.lanes.reduce((total, lane) => total + count(lane), 0);
+    const sum = (count: (lane: SessionConnection) => number): number =>
+      this.lanes.reduce((total, lane) => total + count(lane), 0);
     return {
       ...this.#counts,
       ...this.#traffic,
@@ -286,11 +287,11 @@ export abstract class Session implements XioSession, LaneOwner {
     return landings.lend(bodyBytes);
   }
 
-  directLanding(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined {
+  directLanding(lane: SessionConnection, bodyBytes: number, header: Uint8Array): Body | undefined {
     return this.#direct.landing(lane, bodyBytes, header);
   }
 
-  onRequest(lane: Lane, arrived: Arrived): void {
+  onRequest(lane: SessionConnection, arrived: Arrived): void {
     if (arrived.isDirect) {
       this.#direct.onRequest(lane, arrived);
       return;
@@ -313,17 +314,17 @@ export abstract class Session implements XioSession, LaneOwner {
     else this.#handle(request);
   }
 
-  onMessage(lane: Lane, arrived: Arrived): void {
+  onMessage(lane: SessionConnection, arrived: Arrived): void {
     this.#traffic.messagesReceived += 1;
     this.#traffic.bytesReceived += lengthOf(arrived.body);
     this.#inbox.add(lane, arrived, () => this.settings.landings.giveBack(arrived.body));
   }
 
-  onCancel(lane: Lane, sn: number): void {
+  onCancel(lane: SessionConnection, sn: number): void {
     this.#requests.get(lane)?.get(sn)?.abandon(new XioError('XIO_E_MSG_CANCELED', 'the requester has given up'));
   }
 
-  onForgotten(lane: Lane, sn: number): void {
+  onForgotten(lane: SessionConnection, sn: number): void {
     const reason = this.#failure ?? new XioError('XIO_E_SESSION_CLOSED', 'the session has ended');
     const request = this.#requests.get(lane)?.get(sn);
     if (request === undefined) return;
@@ -333,23 +334,23 @@ export abstract class Session implements XioSession, LaneOwner {
     request.abandon(reason);
   }
 
-  onFin(lane: Lane): void {
+  onFin(lane: SessionConnection): void {
     // The end of what a server has begun is not that of a session which it sends on.
     if (!lane.channel.isMoving) this.finishAll();
   }
 
-  onDone(lane: Lane): void {
+  onDone(lane: SessionConnection): void {
     lane.leave('close');
     this.endIfDone();
   }
 
-  onAborted(lane: Lane, status: XioStatus): void {
+  onAborted(lane: SessionConnection, status: XioStatus): void {
     lane.leave('close');
     const code = statusName(status) ?? 'XIO_E_SESSION_ABORTED';
     this.over(status, new XioError(code, 'the peer has ended the session'));
   }
 
-  onLie(lane: Lane, lie: string): void {
+  onLie(lane: SessionConnection, lie: string): void {
     const failure = new XioError('XIO_E_MSG_INVALID', `the peer broke the protocol: ${lie}`);
     lane.sendAside(Kind.ABORT, undefined, failure.status);
     this.over(failure.status, failure);
@@ -367,12 +368,12 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   /** A connection of a session that is being closed. */
-  protected joined(lane: Lane): void {
+  protected joined(lane: SessionConnection): void {
     if (this.#isClosing) this.#finish(lane);
   }
 
   /** A lane has a link, and goes on with the session. */
-  protected resumed(lane: Lane): void {
+  protected resumed(lane: SessionConnection): void {
     this.#reconnects += 1;
     if (!this.#isReferenced) lane.link?.unref();
     this.events.tell(({ reconnected }) => reconnected?.());
@@ -380,7 +381,7 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   /** Whether there is room for what another server may send by this connection, beside what the program has not let go of. @returns why not */
-  protected roomProblem(lane: Lane): string | undefined {
+  protected roomProblem(lane: SessionConnection): string | undefined {
     const { messages, bytes } = this.#inbox.heldOf(lane);
     const { queueMessages, queueBytes } = this.settings.limits;
     if (messages <= queueMessages && bytes <= queueBytes) return undefined;
@@ -421,12 +422,12 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   /** Another request may have that number meanwhile. */
-  #forget(lane: Lane, sn: number, request: IncomingRequest): void {
+  #forget(lane: SessionConnection, sn: number, request: IncomingRequest): void {
     const requests = this.#requests.get(lane);
     if (requests?.get(sn) === request) requests.delete(sn);
   }
 
-  #finish(lane: Lane): void {
+  #finish(lane: SessionConnection): void {
     // What is read and written may have to ask again for where.
     if (this.#direct.size > 0) return;
     lane.channel.finish();
@@ -452,7 +453,7 @@ export abstract class Session implements XioSession, LaneOwner {
   }
 
   /** The connection whose turn it is; one that has a link, if any has. @throws XioError as `request` */
-  #laneFor(call: string, header: Uint8Array, bodyBytes: number): Lane {
+  #laneFor(call: string, header: Uint8Array, bodyBytes: number): SessionConnection {
     this.take();
     const lanes = this.lanes.filter(({ channel }) => channel.isAttached);
     // Of a connection that never was, nobody knows whether it will be.

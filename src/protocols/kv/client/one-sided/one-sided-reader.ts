@@ -5,7 +5,7 @@ import { saltOf, SipHash } from '../../store/index.js';
 import { OWNER } from '../../transport/link.js';
 import { decodeLayout, type Layout, Operation, Status } from '../../wire/index.js';
 import { type AnyCall, Call, FAILURE, type Meaning } from '../call.js';
-import type { Where } from '../establish.js';
+import type { ConnectTarget } from '../establish.js';
 import type { Requester } from '../requester.js';
 import { Lookup, type LookupCounters, MOST_BYTES, Step } from './lookup.js';
 import { type Read, ReadConnection } from './read-connection.js';
@@ -64,7 +64,7 @@ export class OneSidedReader {
 
   private constructor(
     private readonly requester: Requester,
-    private readonly where: Where,
+    private readonly where: ConnectTarget,
   ) {
     this.#hold = requester.engine.hold();
     void requester.ended.then(() => this.#end());
@@ -77,7 +77,7 @@ export class OneSidedReader {
    * @param wait how long it may take this time
    * @throws (the promise rejects) VerbsError EOPNOTSUPP when the server has no memory to read; KvError; otherwise as `connect` of the root
    */
-  static async open(requester: Requester, where: Where, wait: WaitOptions): Promise<OneSidedReader> {
+  static async open(requester: Requester, where: ConnectTarget, wait: WaitOptions): Promise<OneSidedReader> {
     const reader = new OneSidedReader(requester, where);
     try {
       reader.#way = await reader.#open({ ...where, ...wait });
@@ -125,7 +125,7 @@ export class OneSidedReader {
     }
   }
 
-  async #open(where: Where): Promise<ReadWay> {
+  async #open(where: ConnectTarget): Promise<ReadWay> {
     const { engine, welcome } = this.requester;
     const { session, epoch, window } = welcome;
     const connection = await ReadConnection.open(engine, where, { session, epoch }, window);
@@ -146,7 +146,7 @@ export class OneSidedReader {
     const asked = { ...NOTHING, operation: Operation.LAYOUT };
     const layout = await new Promise<Layout>((resolve, reject) => {
       const call = new Call('connect', asked, layoutToldBy, requester, { resolve, reject });
-      call.heed({ signal, timeoutMs }, engine);
+      call.bindCancellation({ signal, timeoutMs }, engine);
       requester.post(call);
     });
     this.#clock.told(layout.nowMs, askedUs);

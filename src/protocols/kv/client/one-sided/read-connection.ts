@@ -4,7 +4,7 @@ import { type Engine, establish, type SendListener, SendQueue } from '../../../c
 import { OWNER } from '../../transport/link.js';
 import { postFor } from '../../transport/send-copy.js';
 import { decodeRefusal, encodeReaderOffer, type ReaderOffer, RefusalCode } from '../../wire/index.js';
-import type { Where } from '../establish.js';
+import type { ConnectTarget } from '../establish.js';
 
 /** A READ on its way. */
 export interface Read {
@@ -38,7 +38,7 @@ export class ReadConnection implements SendListener<Read> {
    * @param depth READs that may be on their way
    * @throws (the promise rejects) VerbsError EOPNOTSUPP when the server has no memory to read; otherwise as `connect` of the root
    */
-  static open(engine: Engine, where: Where, offer: ReaderOffer, depth: number): Promise<ReadConnection> {
+  static open(engine: Engine, where: ConnectTarget, offer: ReaderOffer, depth: number): Promise<ReadConnection> {
     const { cq, pd } = engine;
     const cap = { maxSendWr: depth, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
     const privateData = encodeReaderOffer(offer);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, alloc } from '../../../../entry/index.js';
-import { connectServer, type Way } from '../../client/establish.js';
+import { connectServer, type ClientConnection } from '../../client/establish.js';
 import { CLIENT_TRANSPORTS } from '../../client/transports.js';
 import type { TransportName } from '../../index.js';
 import { type Asked, encodeRequest, NO_SESSION, Operation, requestBytes, type Welcome } from '../../wire/index.js';
@@ -13,14 +13,18 @@ const WINDOW = 4;
 const NARROW = { maxPacketBytes: 1024 + 96 };
 
 /** A way to the server on which a test says what it likes, of a new session or of that of another way. */
-function wayOf(host: SimHost, transport: TransportName, { welcome }: Partial<Way> = {}): Promise<Way> {
+function wayOf(
+  host: SimHost,
+  transport: TransportName,
+  { welcome }: Partial<ClientConnection> = {},
+): Promise<ClientConnection> {
   const { session = NO_SESSION, epoch = 0 }: Partial<Welcome> = welcome ?? {};
   const where = { host: 'server', port: PORT, context: host.context };
   return host.run(() => connectServer(where, { window: WINDOW, session, epoch }, CLIENT_TRANSPORTS[transport]));
 }
 
 /** Sends a request of slot 0, and waits for what may come. @returns bytes of each answer */
-async function say(sim: Sim, { link, welcome: { session, epoch } }: Way, asked: Asked): Promise<number[]> {
+async function say(sim: Sim, { link, welcome: { session, epoch } }: ClientConnection, asked: Asked): Promise<number[]> {
   const answers: number[] = [];
   link.listen({
     onMessage: (bytes) => void answers.push(bytes.length),
@@ -34,7 +38,7 @@ async function say(sim: Sim, { link, welcome: { session, epoch } }: Way, asked: 
   return answers;
 }
 
-function end({ connection, link }: Way): void {
+function end({ connection, link }: ClientConnection): void {
   connection[Symbol.dispose]();
   link.destroyed();
 }

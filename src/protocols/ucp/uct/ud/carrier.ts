@@ -5,7 +5,7 @@ import {
   type Hold,
   type Lease,
   type Receiver,
-  Receives,
+  ReceiveQueue,
   type SendListener,
   SendQueue,
 } from '../../../core/index.js';
@@ -42,7 +42,7 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
   readonly segmentBytes: number;
   readonly #qp: Qp;
   readonly #sends: SendQueue<Afterwards>;
-  readonly #receives: Receives;
+  readonly #receives: ReceiveQueue;
   readonly #hold: Hold;
   readonly #sgidIndex = 0;
   readonly #onEnded: () => void;
@@ -78,7 +78,7 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
     this.address = { gid, qpn: this.#qp.qpNum, qkey };
     const owner = OWNER;
     this.#sends = new SendQueue(engine, this.#qp, SENDS, this, owner);
-    this.#receives = new Receives(engine, this.#qp, this, { bytes: GRH_BYTES + this.segmentBytes, owner });
+    this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: GRH_BYTES + this.segmentBytes, owner });
     this.#hold = engine.hold();
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: PORT, qkey });

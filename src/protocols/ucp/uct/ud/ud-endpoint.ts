@@ -27,7 +27,7 @@ import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';
 import { OWNER } from './carrier.js';
 import { Farewell } from './farewell.js';
-import { Line, type LineParts } from './line.js';
+import { ReliableChannel, type LineParts } from './reliable-channel.js';
 import { Arrival, FIRST_PSN } from './windows.js';
 
 /** What a short lease has room for. */
@@ -88,7 +88,7 @@ export class UdEndpoint implements Endpoint {
   /** Is told once why nothing goes any more. */
   onFailure: ((status: UcsStatus) => void) | undefined;
 
-  readonly #line: Line;
+  readonly #line: ReliableChannel;
   readonly #pending = new PendingQueue();
   readonly #flushes = new FlushQueue();
   #capabilities: Capabilities;
@@ -115,7 +115,7 @@ export class UdEndpoint implements Endpoint {
     this.#peer = peer;
     this.#leases = new BufferSupply(owner.carrier.engine.pool, OWNER, () => this.#pending.dispatch());
     this.#capabilities = this.#capabilitiesWith(peer);
-    this.#line = new Line(owner, to, {
+    this.#line = new ReliableChannel(owner, to, {
       onDead: () => this.fail(UcsStatus.UCS_ERR_ENDPOINT_TIMEOUT),
       onProgress: () => this.progress(),
     });

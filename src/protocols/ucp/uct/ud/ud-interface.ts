@@ -169,7 +169,7 @@ export class UdInterface implements AsyncDisposable {
     if (this.#expected.size >= MAX_EXPECTED) throw tooMany(MAX_EXPECTED);
     const expectation = new Expectation(handlers, () => this.#expected.delete(key));
     this.#expected.set(key, expectation);
-    expectation.heed({ timeoutMs: CONNECT_MS }, this.#carrier.engine);
+    expectation.bindCancellation({ timeoutMs: CONNECT_MS }, this.#carrier.engine);
     return expectation;
   }
 
@@ -190,7 +190,7 @@ export class UdInterface implements AsyncDisposable {
     });
     this.#connecting.set(endpoint, connecting);
     const { timeoutMs = CONNECT_MS } = options;
-    connecting.heed({ signal: options.signal, timeoutMs }, this.#carrier.engine);
+    connecting.bindCancellation({ signal: options.signal, timeoutMs }, this.#carrier.engine);
     endpoint.ask(this.#owner.timeoutMs);
     return connecting.promise;
   }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Landings } from '../../session/landings.js';
+import { ReceiveBufferPool } from '../../session/receive-buffer-pool.js';
 
 const MIB = 1 << 20;
 
 describe("a session's memory for bodies", () => {
   it('is exactly as long as the body', () => {
-    const landings = new Landings();
+    const landings = new ReceiveBufferPool();
     for (const bytes of [1, 8193, 16_384, 16_385, MIB, 5 * MIB]) assert.equal(landings.lend(bytes).length, bytes);
   });
 
   it('serves the next body once it is given back, and not before', () => {
-    const landings = new Landings();
+    const landings = new ReceiveBufferPool();
     const [first, second] = [landings.lend(20_000), landings.lend(20_000)];
     assert.notEqual(first.buffer, second.buffer);
     landings.giveBack(first);
@@ -20,7 +20,7 @@ describe("a session's memory for bodies", () => {
   });
 
   it('is given back once, whoever says so again', () => {
-    const landings = new Landings();
+    const landings = new ReceiveBufferPool();
     const body = landings.lend(20_000);
     landings.giveBack(body);
     landings.giveBack(body);
@@ -28,7 +28,7 @@ describe("a session's memory for bodies", () => {
   });
 
   it('is none that a program has named', () => {
-    const landings = new Landings();
+    const landings = new ReceiveBufferPool();
     const theirs = new Uint8Array(20_000);
     landings.giveBack(theirs);
     landings.giveBack([theirs, theirs]);
@@ -37,7 +37,7 @@ describe("a session's memory for bodies", () => {
   });
 
   it('waits up to a bound, and not at all where it is long', () => {
-    const landings = new Landings();
+    const landings = new ReceiveBufferPool();
     const bodies = Array.from({ length: 40 }, () => landings.lend(MIB));
     for (const body of bodies) landings.giveBack(body);
     assert.equal(landings.idleBytes, 16 * MIB);

@@ -52,24 +52,24 @@ export interface LaneOwner {
   /** Where a body is to lie. */
   landing(bodyBytes: number, header: Uint8Array): Body;
   /** Where the body of a request of the session's own is to lie. Undefined: anywhere. */
-  directLanding(lane: Lane, bodyBytes: number, header: Uint8Array): Body | undefined;
-  onRequest(lane: Lane, arrived: Arrived): void;
-  onMessage(lane: Lane, arrived: Arrived): void;
-  onCancel(lane: Lane, sn: number): void;
+  directLanding(lane: SessionConnection, bodyBytes: number, header: Uint8Array): Body | undefined;
+  onRequest(lane: SessionConnection, arrived: Arrived): void;
+  onMessage(lane: SessionConnection, arrived: Arrived): void;
+  onCancel(lane: SessionConnection, sn: number): void;
   /** What has come under that number is not to be answered any more. */
-  onForgotten(lane: Lane, sn: number): void;
-  onFin(lane: Lane): void;
+  onForgotten(lane: SessionConnection, sn: number): void;
+  onFin(lane: SessionConnection): void;
   /** Both ends are done. */
-  onDone(lane: Lane): void;
+  onDone(lane: SessionConnection): void;
   /** A SESSION or its answer has come. @returns what cannot be true of it */
-  onSetup(lane: Lane, head: Head, header: Uint8Array): string | undefined;
+  onSetup(lane: SessionConnection, head: Head, header: Uint8Array): string | undefined;
   /** The server sends this connection on. @returns what cannot be true of that */
-  onMove(lane: Lane, addresses: readonly string[]): string | undefined;
-  onLinkLost(lane: Lane, reason: string): void;
+  onMove(lane: SessionConnection, addresses: readonly string[]): string | undefined;
+  onLinkLost(lane: SessionConnection, reason: string): void;
   /** The peer has ended the session. */
-  onAborted(lane: Lane, status: XioStatus): void;
+  onAborted(lane: SessionConnection, status: XioStatus): void;
   /** The peer broke the protocol. */
-  onLie(lane: Lane, lie: string): void;
+  onLie(lane: SessionConnection, lie: string): void;
 }
 
 /** How the body of what comes has come. */
@@ -87,7 +87,7 @@ interface Aside {
 }
 
 /** One connection of a session: its channel, bound to whichever link there is. */
-export class Lane implements LinkUser, ChannelListener<Outgoing> {
+export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   readonly channel: Channel<Outgoing>;
   /** Which connection of the session it is. */
   readonly connection: number;

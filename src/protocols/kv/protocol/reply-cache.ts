@@ -21,7 +21,7 @@ const OF_THE_LAST: readonly Arrival[] = [Arrival.NEW, Arrival.REPEAT, Arrival.UN
  * to it, if it changed anything, or named memory of the client's. One request is under way for each slot at a time: a later one says that the answer has come, or that nobody
  * waits for it.
  */
-export class ServedSlots {
+export class ReplyCache {
   readonly #last: Int32Array;
   readonly #progress: Uint8Array;
   readonly #answers: (Uint8Array | undefined)[];

@@ -14,7 +14,7 @@ const CAP = { maxSendWr: 1, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
  * in a protection domain that holds the store and nothing else, for READs alone: whatever keys a client knows, these open no other memory by them,
  * and no other queue pair opens the store.
  */
-export class Door {
+export class OneSidedEndpoint {
   readonly #pd: Pd;
   readonly #regions: readonly Mr[];
   readonly #layout: Omit<Layout, 'nowMs'>;

@@ -47,14 +47,14 @@ const TRANSPORTS: Readonly<Record<Transport, ServerTransport>> = {
 };
 
 /** How a client is served. */
-export interface Terms {
+export interface NegotiatedParams {
   readonly transport: ServerTransport;
   readonly path: Path;
   readonly slotBytes: number;
 }
 
 /** @returns undefined when the client cannot be served as it asks, or has gone */
-export function termsFor(id: CmId, offer: Offer): Terms | undefined {
+export function negotiate(id: CmId, offer: Offer): NegotiatedParams | undefined {
   const transport = TRANSPORTS[offer.transport];
   const path = pathTo(id);
   if (path === undefined) return undefined;

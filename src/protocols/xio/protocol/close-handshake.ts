@@ -1,5 +1,5 @@
 /** How the two ends of a connection part, or go on elsewhere. */
-export class Parting {
+export class CloseHandshake {
   #fin: 'none' | 'due' | 'sent' | 'acknowledged' = 'none';
   /** The peer has said FIN. */
   hasHeard = false;

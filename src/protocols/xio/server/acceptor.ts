@@ -8,7 +8,7 @@ const PATIENCE_MS = 10_000;
 const MOST = 1024;
 
 /** A client that has said what it wants. */
-export interface Greeted {
+export interface AcceptedClient {
   readonly end: LinkEnd;
   readonly request: SetupRequest;
   /** Up to which number the client has received. */
@@ -16,10 +16,10 @@ export interface Greeted {
 }
 
 /** Those who have connected, until they say what they want. One that says something else, or nothing, is gone. */
-export class Greeter {
-  readonly #waiting = new Set<Guest>();
+export class Acceptor {
+  readonly #waiting = new Set<PendingClient>();
 
-  constructor(private readonly onGreeted: (greeted: Greeted) => void) {}
+  constructor(private readonly onGreeted: (greeted: AcceptedClient) => void) {}
 
   /** A link has come. */
   add(link: Link): void {
@@ -36,10 +36,10 @@ export class Greeter {
     guest.begin(end);
   }
 
-  #guest(link: Link): Guest {
+  #guest(link: Link): PendingClient {
     const [oldest] = this.#waiting;
     if (this.#waiting.size >= MOST) oldest.leave();
-    const guest: Guest = new Guest(link, this.onGreeted, () => this.#waiting.delete(guest));
+    const guest: PendingClient = new PendingClient(link, this.onGreeted, () => this.#waiting.delete(guest));
     this.#waiting.add(guest);
     return guest;
   }
@@ -49,14 +49,14 @@ export class Greeter {
   }
 }
 
-class Guest implements LinkUser {
+class PendingClient implements LinkUser {
   readonly #head = emptyHead(Kind.NOP);
   #end: LinkEnd | undefined;
   #stopTimer: (() => void) | undefined;
 
   constructor(
     readonly link: Link,
-    private readonly onGreeted: (greeted: Greeted) => void,
+    private readonly onGreeted: (greeted: AcceptedClient) => void,
     private readonly onGone: () => void,
   ) {}
 

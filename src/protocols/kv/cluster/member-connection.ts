@@ -23,7 +23,7 @@ export const REST_MS = 100;
 /**
  * A server of several, and the way to it: a client, which is made when it is needed, and anew when it has ended.
  */
-export class Seat {
+export class MemberConnection {
   #member: NamedMember;
   #client: KvClient | undefined;
   #connecting: Promise<KvClient> | undefined;

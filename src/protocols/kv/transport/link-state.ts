@@ -3,8 +3,8 @@ import { type Cq, VerbsError } from '../../../api/verbs/index.js';
 import type { Engine } from '../../core/index.js';
 import type { LinkListener } from './link.js';
 
-/** Who is told of a link, until it has ended; and that it is lost, once, also where that was before anybody listened. */
-export class Losing {
+/** The listener of a link, until the link ends. Reports its loss once, also to a listener that comes later. */
+export class LinkState {
   #listener: LinkListener | undefined;
   #lost: Error | undefined;
   #isEnded = false;

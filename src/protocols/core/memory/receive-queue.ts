@@ -21,7 +21,7 @@ export interface Receiver {
   /**
    * A message has come.
    *
-   * @param slot gives the buffer back, by {@link Receives.giveBack}, once nobody reads it any more: soon, or others find none
+   * @param slot gives the buffer back, by {@link ReceiveQueue.giveBack}, once nobody reads it any more: soon, or others find none
    * @param bytes the buffer; the message is `cq.byteLen` bytes at its beginning
    * @param cq stands at the completion, as in `CompletionHandler.onCompletion`
    */
@@ -37,8 +37,8 @@ export interface Receiver {
   onReceiveLost?(): void;
 }
 
-/** How {@link Receives} are made. */
-export interface ReceivesOptions {
+/** How {@link ReceiveQueue} are made. */
+export interface ReceiveQueueOptions {
   /** Bytes of a buffer; 0 for receives that take immediate data only. */
   readonly bytes: number;
   /** Who is named when a buffer is not given back. */
@@ -49,7 +49,7 @@ export interface ReceivesOptions {
  * Keeps a receive queue filled from the pool: a shared one, or that of one queue pair. A buffer is posted again as soon as it is given
  * back. Where the pool has none it is filled later, in its turn.
  */
-export class Receives implements CompletionHandler {
+export class ReceiveQueue implements CompletionHandler {
   readonly #requests: Requests;
   readonly #leases: (Lease | undefined)[] = [];
   readonly #free: number[] = [];
@@ -63,7 +63,7 @@ export class Receives implements CompletionHandler {
     private readonly engine: Engine,
     private readonly queue: Pick<Qp | Srq, 'postRecvSge'>,
     private readonly receiver: Receiver,
-    private readonly options: ReceivesOptions,
+    private readonly options: ReceiveQueueOptions,
   ) {
     this.#requests = engine.requests(this, 0, options.owner);
   }

@@ -6,7 +6,7 @@ import type { CompletionHandler, Requests, SendHandler } from './requests.js';
 const CALL = 'engine';
 const FIRST_NUMBERS = 64;
 
-/** What the completion queue behind a ledger can do. */
+/** The completion queue behind a dispatcher. */
 export interface CompletionRoom {
   /** Completions that it can hold. */
   readonly entries: number;
@@ -32,7 +32,7 @@ interface Remains {
  * Who expects which completions, and how much of the queue each may fill. The queue cannot overrun: every request has a number,
  * a number is free again only once its completion was taken, and there is room for all that may be in use.
  */
-export class Ledger {
+export class CompletionDispatcher {
   readonly #table = new RequestTable<Account>(FIRST_NUMBERS);
   readonly #accounts = new Set<Account>();
   #remains: Remains[] = [];
@@ -192,7 +192,7 @@ export class Ledger {
   }
 }
 
-/** One client of a ledger. */
+/** One client of a dispatcher. */
 class Account implements Requests, NumberOwner {
   newest = -1;
   outstanding = 0;
@@ -200,7 +200,7 @@ class Account implements Requests, NumberOwner {
   hasEnded = false;
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly dispatcher: CompletionDispatcher,
     readonly handler: CompletionHandler,
     readonly owner: string,
     /** The same, where it is one send queue, with unsignaled requests. */
@@ -208,24 +208,24 @@ class Account implements Requests, NumberOwner {
   ) {}
 
   expect(cookie: number): number {
-    if (this.outstanding >= this.limit) this.ledger.refuse(this);
+    if (this.outstanding >= this.limit) this.dispatcher.refuse(this);
     this.outstanding += 1;
-    return this.ledger.take(this, cookie);
+    return this.dispatcher.take(this, cookie);
   }
 
   forget(wrId: number): void {
     // What was lost meanwhile is told, and forgotten.
     if (this.hasEnded) return;
-    this.ledger.forget(this, wrId);
+    this.dispatcher.forget(this, wrId);
     this.outstanding -= 1;
   }
 
   resize(limit: number): void {
     assert(limit >= this.outstanding, `${this.owner} wants room for less than it has under way`);
-    this.ledger.reserve(this, limit);
+    this.dispatcher.reserve(this, limit);
   }
 
   end(): void {
-    if (!this.hasEnded) this.ledger.close(this);
+    if (!this.hasEnded) this.dispatcher.close(this);
   }
 }

@@ -32,12 +32,12 @@ export interface LineParts {
 export interface LineListener {
   /** The peer has been silent for too long. */
   onDead(): void;
-  /** {@link Line.progress} is due. */
+  /** {@link ReliableChannel.progress} is due. */
   onProgress(): void;
 }
 
 /** What goes to one peer: the machine, what it may have to send again, and the time that it takes. */
-export class Line implements UdOutput {
+export class ReliableChannel implements UdOutput {
   readonly protocol: UdProtocol<Uint8Array>;
   /** The peer's endpoint, by its own number. */
   peer: number = NO_UD_ENDPOINT;

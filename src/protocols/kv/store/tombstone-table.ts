@@ -12,7 +12,7 @@ export const Cause = {
 export type Cause = (typeof Cause)[keyof typeof Cause];
 
 /** Which keys have gone, when and why: as many as there is room for, each in the one place that its hash says. */
-export class Obituaries {
+export class TombstoneTable {
   readonly #hashes: Int32Array;
   /** By place. A time that is handed on would be an object to V8, so whoever records one writes it here. */
   readonly whenMs: Float64Array;

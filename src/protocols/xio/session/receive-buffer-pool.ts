@@ -12,7 +12,7 @@ const KEPT_BYTES = 16 << 20;
  * Where long bodies lie for which the program names no memory. Memory that adapters reach is dear to make (a mapping whose pages the kernel has to clear, and a
  * region), so what a program has let go of serves the next body.
  */
-export class Landings {
+export class ReceiveBufferPool {
   /** By size, each twice the one before it. */
   readonly #idle: Uint8Array[][] = [];
   /** The memory that bodies lie in which programs have. */

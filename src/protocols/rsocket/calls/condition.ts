@@ -1,5 +1,5 @@
 /** Wakes all who wait for something to change; each then looks for itself whether it is what it waits for. */
-export class Bell {
+export class Condition {
   #waiting: (() => void)[] = [];
 
   ring(): void {
