@@ -1,7 +1,6 @@
 import { VerbsError } from '../../entry/index.js';
-import { isDebugging } from './debugging.js';
 import { isRefused, otherNics } from './other-nics.js';
-import { systemCode, ToolError } from './tool-error.js';
+import { isDebugging, systemCode, ToolError } from './tool-error.js';
 
 /** Prints a warning of the library. A capture that is not complete does not change the tool's exit code. */
 export function warn(text: string): void {

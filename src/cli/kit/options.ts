@@ -1,7 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { OpenOptions } from '../../entry/index.js';
+import { type Context, openDevice, type OpenOptions } from '../../entry/index.js';
 import { withoutBrackets } from './arguments.js';
-import { warn } from './errors.js';
+import { attempt, warn } from './errors.js';
+
+/** The device of streams: the one at --addr, or how one is opened that the other addresses call for. */
+export function streamDevice(flags: HostingOptions): {
+  readonly context?: Context;
+  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
+} {
+  const { address, ...open } = openOptions(flags);
+  if (address === undefined) return { open };
+  return { context: attempt("Couldn't open the device", () => openDevice({ ...open, address })) };
+}
 
 /** A parser for whole numbers, decimal or 0x, as strtoul(…, 0) takes them, that refuses what strtoul lets pass. */
 export function wholeNumber(min: number, max: number): (text: string) => number {

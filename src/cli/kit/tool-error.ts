@@ -1,3 +1,10 @@
+const OFF: ReadonlySet<string> = new Set(['', 'off', 'no', 'false', '0']);
+
+/** Whether failures are to show where they came from: VERBENA_DEBUG. */
+export function isDebugging(): boolean {
+  return !OFF.has((process.env['VERBENA_DEBUG'] ?? '').toLowerCase());
+}
+
 // Without the library, so that what needs only this starts at once.
 
 /** A failure that is fully told by its sentence. */

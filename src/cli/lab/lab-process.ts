@@ -1,6 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { isDebugging } from '../kit/debugging.js';
-import { systemCode } from '../kit/tool-error.js';
+import { isDebugging, systemCode } from '../kit/tool-error.js';
 
 // Runs a lab, started by `verbena lab`. An uncaught error is printed as a sentence with its place in the lab.
 

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { attempt, tool, ToolError } from '../kit/errors.js';
 import { endOnInterrupt } from '../kit/interrupt.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../kit/options.js';
-import { streamDevice } from '../kit/stream-device.js';
+import { type HostingOptions, streamDevice, wholeNumber, withHosting } from '../kit/options.js';
 import { openLocalDoor, openRemoteDoor } from './doors.js';
 import { parsePlace, type Place, placeText, type RdmaPlace } from './places.js';
 import { type Door, Proxy } from './proxy.js';

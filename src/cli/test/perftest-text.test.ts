@@ -8,14 +8,17 @@ import {
   bandwidthRow,
   DURATION_HEADING,
   durationRow,
+  fixed,
+  general,
   keyLines,
   LATENCY_HEADING,
   latencyRow,
+  prefixedHex,
   RULE,
   WAITING,
+  whole,
 } from '../perftest/report/table.js';
 import { PERF_TESTS, Verb } from '../perftest/tests.js';
-import { fixed, general, prefixedHex, whole } from '../perftest/report/text.js';
 import { gidFromIp, Mtu } from '../../entry/index.js';
 
 // What stands here was printed by the C tools of perftest 6.06, on Soft-RoCE.

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Command } from 'commander';
 import { type Figures, figuresOf } from '../xio/perftest/figures.js';
 import { requestOf, withXioFlags, type XioPerfFlags } from '../xio/perftest/flags.js';
-import { emptyHistogram } from '../xio/perftest/load.js';
+import { emptyHistogram } from '../kit/load.js';
 import { questionOf, wantedBytes } from '../xio/perftest/server.js';
 import { fileText, headText, rowText } from '../xio/perftest/table.js';
 

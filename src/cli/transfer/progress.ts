@@ -1,4 +1,4 @@
-import { SingleBar } from 'cli-progress';
+import { progressBar } from '../kit/progress.js';
 import { amount } from '../kit/units.js';
 
 /** Shows how much has arrived. */
@@ -18,14 +18,7 @@ export const noProgress: Progress = { start: () => {}, update: () => {}, stop: (
 
 function bar(totalBytes: number): Progress {
   let started = 0;
-  const single = new SingleBar({
-    format: '  {bar} {percentage} %  {done} of {all}  {rate}',
-    stream: process.stdout,
-    barsize: 32,
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    hideCursor: true,
-  });
+  const shown = progressBar('{percentage} %  {done} of {all}  {rate}', process.stdout, false);
   const payload = (bytes: number): object => ({
     done: amount(bytes),
     all: amount(totalBytes),
@@ -34,10 +27,10 @@ function bar(totalBytes: number): Progress {
   return {
     start: () => {
       started = performance.now();
-      single.start(Math.max(1, totalBytes), 0, payload(0));
+      shown.start(Math.max(1, totalBytes), payload(0));
     },
-    update: (bytes) => single.update(bytes, payload(bytes)),
-    stop: () => single.stop(),
+    update: (bytes) => shown.at(bytes, payload(bytes)),
+    stop: () => shown.stop(),
   };
 }
 

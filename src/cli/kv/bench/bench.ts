@@ -1,6 +1,7 @@
 import type { KvCalls } from '../../../entry/kv.js';
-import { Load, type LoadResult } from './load.js';
-import type { BenchProgress } from './progress.js';
+import { KvLoad, type LoadResult } from './load.js';
+import type { ProgressBar } from '../../kit/progress.js';
+import { countText } from '../common/units.js';
 import type { Workload } from './workload.js';
 
 const TICK_MS = 200;
@@ -11,12 +12,12 @@ const FILLED_AT_A_TIME = 512;
 export class Bench {
   readonly #clients: readonly KvCalls[];
   readonly #workload: Workload;
-  readonly #progress: BenchProgress;
+  readonly #progress: ProgressBar;
   readonly #done: LoadResult[] = [];
-  #running: Load | undefined;
+  #running: KvLoad | undefined;
   #isStopped = false;
 
-  constructor(clients: readonly KvCalls[], workload: Workload, progress: BenchProgress) {
+  constructor(clients: readonly KvCalls[], workload: Workload, progress: ProgressBar) {
     this.#clients = clients;
     this.#workload = workload;
     this.#progress = progress;
@@ -43,28 +44,28 @@ export class Bench {
   async fill(): Promise<void> {
     const { keys } = this.#workload;
     const [client] = this.#clients;
-    this.#progress.begin('filling', keys.length);
+    this.#progress.start(keys.length, { what: 'filling', operations: '0' });
     for (let at = 0; at < keys.length; at += FILLED_AT_A_TIME) {
       const some = keys.slice(at, at + FILLED_AT_A_TIME);
       await client.setMany(some.map((key) => ({ key, value: this.#workload.value() })));
-      this.#progress.at(at, at);
+      this.#progress.at(at, { operations: countText(at) });
     }
-    this.#progress.end();
+    this.#progress.stop();
   }
 
   async run(window: number, warmUpMs: number, measuredMs: number): Promise<LoadResult> {
-    const load = new Load(this.#clients, this.#workload, window);
+    const load = new KvLoad(this.#clients, this.#workload, window);
     this.#running = load;
     const begunMs = performance.now();
-    this.#progress.begin(`window ${window}`, warmUpMs + measuredMs);
+    this.#progress.start(warmUpMs + measuredMs, { what: `window ${window}`, operations: '0' });
     const ticks = setInterval(() => {
-      this.#progress.at(performance.now() - begunMs, load.result.operations);
+      this.#progress.at(performance.now() - begunMs, { operations: countText(load.result.operations) });
     }, TICK_MS);
     try {
       await load.run(warmUpMs, measuredMs);
     } finally {
       clearInterval(ticks);
-      this.#progress.end();
+      this.#progress.stop();
     }
     if (!this.#isStopped) {
       this.#running = undefined;
@@ -77,6 +78,6 @@ export class Bench {
   stop(): void {
     this.#isStopped = true;
     this.#running?.stop();
-    this.#progress.end();
+    this.#progress.stop();
   }
 }

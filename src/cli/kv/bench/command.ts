@@ -3,18 +3,17 @@ import { Command } from 'commander';
 import type { KvCalls } from '../../../entry/kv.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { checkWritable, writeWhole } from '../../kit/new-file.js';
+import { progressBar } from '../../kit/progress.js';
 import { isHere, spinningHosts } from '../../kit/spinning.js';
 import { printed } from '../common/bytes.js';
 import { failingDistinctly, kvTool } from '../common/failure.js';
 import { connectTo, reachBy } from '../common/reach.js';
 import { type StorePlace, storeText } from '../common/server-place.js';
 import { Bench } from './bench.js';
-import { uniform, zipf } from './distributions.js';
 import { type BenchFlags, sizesText, withBenchOptions } from './options.js';
 import { startServer } from './own-server.js';
-import { benchProgress } from './progress.js';
 import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText } from './report.js';
-import { seededRandom, Workload } from './workload.js';
+import { seededRandom, uniform, Workload, zipf } from './workload.js';
 
 /** Where the store is that is measured. */
 interface BenchedStore extends StorePlace {
@@ -79,7 +78,7 @@ async function bench(flags: BenchFlags): Promise<void> {
   };
   await say(setupText(setup, storeText(store)));
   const clients = await clientsFor(flags, store);
-  const runs = new Bench(clients, workload, benchProgress());
+  const runs = new Bench(clients, workload, progressBar('{what}  {operations} requests', process.stderr, true));
   const conclude = async (isInterrupted: boolean): Promise<void> => {
     if (json === true) await printed(`${JSON.stringify(benchFacts(setup, runs.results, isInterrupted))}\n`);
     const svg = plot === undefined ? undefined : benchPlot(setup, runs.results);

@@ -1,5 +1,6 @@
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { RecordableHistogram } from 'node:perf_hooks';
 import type { KvCalls } from '../../../entry/kv.js';
+import { Load } from '../../kit/load.js';
 import type { Workload } from './workload.js';
 
 /** What was counted while it was measured. */
@@ -29,10 +30,6 @@ export interface Latencies {
 }
 
 const NONE: Latencies = { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 };
-/** Up to a minute, by three digits. */
-const HISTOGRAM = { lowest: 1, highest: 60e9, figures: 3 } as const;
-const NS_OF_MS = 1e6;
-
 function latenciesOf(histogram: RecordableHistogram): Latencies {
   if (histogram.count === 0) return NONE;
   const us = (ns: number): number => Math.round(ns / 100) / 10;
@@ -47,15 +44,10 @@ function latenciesOf(histogram: RecordableHistogram): Latencies {
 }
 
 /** Clients that each keep so many requests under way: whichever is answered makes room for the next. */
-export class Load {
+export class KvLoad extends Load {
   readonly #clients: readonly KvCalls[];
   readonly #workload: Workload;
   readonly #window: number;
-  readonly #histogram = createHistogram(HISTOGRAM);
-  #isOver = false;
-  #isMeasured = false;
-  #begunMs = 0;
-  #endedMs = 0;
   #repeatsBefore = 0;
   #hitsBefore = 0;
   #gets = 0;
@@ -63,54 +55,37 @@ export class Load {
   #puts = 0;
 
   constructor(clients: readonly KvCalls[], workload: Workload, window: number) {
+    super();
     this.#clients = clients;
     this.#workload = workload;
     this.#window = window;
   }
 
   /** @throws KvError (the promise rejects) of the first request that fails; that ends all others as well */
-  async run(warmUpMs: number, measuredMs: number): Promise<void> {
-    const warm = setTimeout(() => this.#measure(), warmUpMs);
-    const over = setTimeout(() => this.stop(), warmUpMs + measuredMs);
-    try {
-      const lanes = this.#clients.flatMap((client) => Array.from({ length: this.#window }, () => this.#ask(client)));
-      await Promise.all(lanes);
-    } finally {
-      clearTimeout(warm);
-      clearTimeout(over);
-      this.stop();
-    }
-  }
-
-  /** Sends no more. What was counted until now is the result. */
-  stop(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#endedMs = performance.now();
+  run(warmUpMs: number, measuredMs: number): Promise<void> {
+    const lanes = (client: KvCalls): Promise<void>[] => Array.from({ length: this.#window }, () => this.#ask(client));
+    return this.play(warmUpMs, measuredMs, () => Promise.resolve(this.#clients.flatMap(lanes)));
   }
 
   /** Also before it is over: then that of what was so far. */
   get result(): LoadResult {
-    const untilMs = this.#isOver ? this.#endedMs : performance.now();
     return {
       window: this.#window,
-      seconds: this.#isMeasured ? (untilMs - this.#begunMs) / 1000 : 0,
+      seconds: this.seconds,
       operations: this.#gets + this.#puts,
       gets: this.#gets,
       found: this.#found,
       puts: this.#puts,
-      oneSided: this.#isMeasured ? this.#hits() - this.#hitsBefore : 0,
-      repeats: this.#isMeasured ? this.#repeats() - this.#repeatsBefore : 0,
-      latencyUs: latenciesOf(this.#histogram),
+      oneSided: this.isMeasured ? this.#hits() - this.#hitsBefore : 0,
+      repeats: this.isMeasured ? this.#repeats() - this.#repeatsBefore : 0,
+      latencyUs: latenciesOf(this.histogram),
     };
   }
 
-  #measure(): void {
-    if (this.#isOver) return;
+  protected override measure(): void {
     this.#repeatsBefore = this.#repeats();
     this.#hitsBefore = this.#hits();
-    this.#begunMs = performance.now();
-    this.#isMeasured = true;
+    super.measure();
   }
 
   #repeats(): number {
@@ -124,7 +99,7 @@ export class Load {
   /** One request after the other. */
   async #ask(client: KvCalls): Promise<void> {
     const workload = this.#workload;
-    while (!this.#isOver) {
+    while (!this.isOver) {
       const isPut = workload.isPut();
       const sentMs = performance.now();
       const found = isPut ? await client.set(workload.key(), workload.value()) : await client.get(workload.key());
@@ -134,8 +109,8 @@ export class Load {
 
   #count(sentMs: number, isPut: boolean, isFound: boolean): void {
     // What was sent before it was measured, or is answered when that is over, belongs to another time.
-    if (this.#isOver || !this.#isMeasured || sentMs < this.#begunMs) return;
-    this.#histogram.record(Math.max(1, Math.round((performance.now() - sentMs) * NS_OF_MS)));
+    if (this.isOver || !this.isMeasured || sentMs < this.begunMs) return;
+    this.record(sentMs);
     if (isPut) this.#puts += 1;
     else this.#gets += 1;
     if (!isPut && isFound) this.#found += 1;

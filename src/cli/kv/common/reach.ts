@@ -9,9 +9,8 @@ import {
   type TransportName,
 } from '../../../entry/kv.js';
 import { ToolError, warn } from '../../kit/errors.js';
-import { type HostingOptions, withHosting } from '../../kit/options.js';
+import { type HostingOptions, streamDevice, withHosting } from '../../kit/options.js';
 import { inlineFirst, openFirst } from '../../kit/spinning.js';
-import { streamDevice } from '../../kit/stream-device.js';
 import { EXIT_FAILED } from './failure.js';
 import { DEFAULT_HOST, DEFAULT_PORT, parseServers, serverText, type StorePlace, storeText } from './server-place.js';
 import { milliseconds } from './units.js';

@@ -12,6 +12,7 @@ import {
   CPU_HEADING,
   DURATION_HEADING,
   durationRow,
+  general,
   keyLines,
   LATENCY_HEADING,
   latencyRow,
@@ -19,7 +20,6 @@ import {
   WAITING,
   withCpu,
 } from './table.js';
-import { general } from './text.js';
 
 /** A counter's name without the folder that the C tools find it in. */
 export function counterOf(name: string): string {

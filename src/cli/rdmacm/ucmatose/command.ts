@@ -3,8 +3,7 @@ import { messagesOf, nodeAddress, nodeFacts, ownAddress } from '../common/node-f
 import { Nodes } from '../common/nodes.js';
 import { runTest, sayer, type StatusTest } from '../common/status.js';
 import { tool } from '../../kit/errors.js';
-import { ucmatoseCommand, type UcmatoseFlags } from './flags.js';
-import { StreamNode } from './stream-node.js';
+import { StreamNode, ucmatoseCommand, type UcmatoseFlags } from './stream-node.js';
 
 /** A run of the tool, in the order of the C tool's steps. */
 class Ucmatose implements StatusTest {

@@ -6,6 +6,7 @@ import {
   type Context,
   type Mr,
   type Pd,
+  PortSpace,
   type Qp,
   QpType,
   WcStatus,
@@ -14,11 +15,47 @@ import {
 } from '../../../entry/index.js';
 import { Completions } from '../common/completions.js';
 import { verbsOf } from '../common/hosting.js';
-import { messagesOf, setTos } from '../common/node-flags.js';
+import {
+  messagesOf,
+  nodeCommand,
+  type NodeFlags,
+  numberOption,
+  portSpaceOption,
+  setTos,
+} from '../common/node-flags.js';
 import type { Node } from '../common/nodes.js';
 import { MAY_BE_GONE } from '../common/silence.js';
 import { attempt, ToolError } from '../../kit/errors.js';
-import type { UcmatoseFlags } from './flags.js';
+import type { Command } from 'commander';
+
+export interface UcmatoseFlags extends NodeFlags {
+  readonly p: number;
+  readonly m?: true;
+  readonly a?: number;
+}
+
+const PORT = 7471;
+
+export function ucmatoseCommand(): Command {
+  const description =
+    'Make reliable connections between two hosts by rdma_cm, exchange messages over each, and end them;\n' +
+    'speaks with the C tool of the same name.';
+  return nodeCommand('ucmatose', description)
+    .addOption(portSpaceOption({ tcp: PortSpace.TCP, ib: PortSpace.IB }))
+    .addOption(numberOption('-p <port_number>', 'port of the server', 1, 65535, PORT))
+    .option('-m', 'have the connections report to another event channel before they end')
+    .addOption(numberOption('-a <ack_timeout>', 'how long the peer may take to acknowledge, in 4.096 us * 2^n', 0, 31))
+    .addHelpText(
+      'after',
+      `
+Two shells, one machine:
+  verbena ucmatose -b 127.0.0.1                 the server
+  verbena ucmatose -s 127.0.0.1                 the client
+
+With a host that runs Soft-RoCE and ucmatose -c 10 (here its address is 192.0.2.7):
+  verbena ucmatose -s 192.0.2.7 -c 10`,
+    );
+}
 
 /** What the client names; the server takes what the request has. */
 const CONN_PARAM = { responderResources: 1, initiatorDepth: 1, retryCount: 5, rnrRetryCount: 0 };

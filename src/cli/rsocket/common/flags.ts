@@ -2,8 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { addressOf } from '../../rdmacm/common/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../kit/errors.js';
-import { type HostingOptions, wholeNumber } from '../../kit/options.js';
-import { streamDevice } from '../../kit/stream-device.js';
+import { type HostingOptions, streamDevice, wholeNumber } from '../../kit/options.js';
 import type { Route } from './rsocket-carrier.js';
 
 /** The options that rstream and riostream have in common. */

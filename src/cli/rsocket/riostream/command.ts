@@ -6,11 +6,10 @@ import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
 import { ENDED_EARLY } from '../common/carrier.js';
 import { routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
-import { Pattern } from '../common/pattern.js';
 import { memoryBytes, roundsOf, SYNC_BYTES } from '../common/plan.js';
 import { playRounds } from '../common/play.js';
 import { type RsocketCarrier, RsocketCarriers, type SocketSetup } from '../common/rsocket-carrier.js';
-import type { Purpose, StreamTest } from '../common/tests.js';
+import { Pattern, type Purpose, type StreamTest } from '../common/tests.js';
 
 /** What a test begins with in the last byte: no marker. */
 const NO_MARKER = 0xff;

@@ -5,12 +5,11 @@ import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
 import type { Carrier } from '../common/carrier.js';
 import { number, routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
-import { Pattern } from '../common/pattern.js';
 import { memoryBytes, roundsOf, SYNC_BYTES } from '../common/plan.js';
 import { playRounds } from '../common/play.js';
 import { type Route, RsocketCarriers, type SocketSetup } from '../common/rsocket-carrier.js';
 import { TcpCarriers } from '../common/tcp-carrier.js';
-import type { Purpose, StreamTest } from '../common/tests.js';
+import { Pattern, type Purpose, type StreamTest } from '../common/tests.js';
 
 interface RstreamFlags extends StreamFlags {
   readonly k?: number;

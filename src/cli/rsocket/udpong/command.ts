@@ -5,15 +5,42 @@ import { MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
 import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
-import type { HostingOptions } from '../../kit/options.js';
-import { streamDevice } from '../../kit/stream-device.js';
+import { type HostingOptions, streamDevice } from '../../kit/options.js';
 import { number, testOption } from '../common/flags.js';
-import { testOf } from '../common/tests.js';
+import { countText, sizeText, testOf } from '../common/tests.js';
 import { type Carrier, RsocketCarrier, UdpCarrier } from './carrier.js';
 import { Client, type Pong, type PongTest } from './client.js';
 import { CONTROL_BYTES, MAX_BYTES } from './messages.js';
 import { serve } from './server.js';
-import { headLine, pongFacts, pongLine } from './table.js';
+import { headOf, lineOf } from '../common/table.js';
+
+const HEAD = headOf('name', 'bytes', 'xfers', 'total');
+
+/** The line above the table. */
+function headLine(): string {
+  return HEAD;
+}
+
+function figures({ sizeBytes, arrived, elapsedUs }: Pong) {
+  const totalBytes = arrived * sizeBytes;
+  return {
+    totalBytes,
+    gbPerSecond: (totalBytes * 8) / (1000 * elapsedUs),
+    usPerTransfer: arrived === 0 ? 0 : elapsedUs / arrived,
+  };
+}
+
+/** A line of the table. */
+function pongLine(pong: Pong): string {
+  const rates = figures(pong);
+  const own = [pong.name, sizeText(pong.sizeBytes), countText(pong.arrived), sizeText(rates.totalBytes)];
+  return lineOf(own, { ...pong, ...rates });
+}
+
+/** The same for `--json`. */
+function pongFacts(pong: Pong): object {
+  return { ...pong, ...figures(pong) };
+}
 
 interface UdpongFlags extends HostingOptions {
   readonly s?: string;

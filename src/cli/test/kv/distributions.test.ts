@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Chooser, uniform, zeta, zipf } from '../../kv/bench/distributions.js';
-import { seededRandom } from '../../kv/bench/workload.js';
+import { type Chooser, seededRandom, uniform, zeta, zipf } from '../../kv/bench/workload.js';
 
 const SEED = Number(process.env['VERBENA_SEED'] ?? 1);
 const DRAWS = 400_000;

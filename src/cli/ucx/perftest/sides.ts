@@ -2,9 +2,8 @@ import { alloc, type Context } from '../../../entry/index.js';
 import { type UcpEndpoint, type UcpMemory, UcpWorker } from '../../../entry/ucp.js';
 import { ToolError } from '../../kit/errors.js';
 import { type Control, heardFirst, textOf } from './control.js';
-import type { Half } from './half.js';
 import { bytesOf, memoryBytesOf, type Plan } from './plan.js';
-import type { Side } from './plays/play.js';
+import type { Half, Side } from './plays/play.js';
 import { playOf } from './plays/plays.js';
 import type { UcpTest } from './tests.js';
 

@@ -1,4 +1,5 @@
-import { type Counted, emptyHistogram } from './load.js';
+import { emptyHistogram } from '../../kit/load.js';
+import type { Counted } from './load.js';
 
 /** What came out of one size, of all threads together. */
 export interface Figures {

@@ -2,10 +2,10 @@ import type { Context } from '../../../entry/index.js';
 import { connect, type XioConnectOptions, XioError, type XioSession } from '../../../entry/xio.js';
 import { ToolError } from '../../kit/errors.js';
 import { isHere, openFirst, spinningHosts } from '../../kit/spinning.js';
-import { streamDevice } from '../../kit/stream-device.js';
+import { streamDevice } from '../../kit/options.js';
 import { deviceToward } from './device.js';
 import type { Request, XioPerfFlags } from './flags.js';
-import { type Counted, Load, type LoadSetup, type Round } from './load.js';
+import { type Counted, type LoadSetup, type Round, XioLoad } from './load.js';
 import { QUEUES } from './server.js';
 import { Thread } from './threads.js';
 
@@ -38,7 +38,7 @@ async function sessionTo(url: string, how: How): Promise<XioSession> {
 /** A session in this thread. */
 export async function ownLane(url: string, setup: LoadSetup, how: How): Promise<Lanes> {
   const session = await sessionTo(url, how);
-  const load = new Load(session, setup);
+  const load = new XioLoad(session, setup);
   return {
     run: async (round) => [await load.run(round)],
     stop: () => load.stop(),

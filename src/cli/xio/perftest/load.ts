@@ -1,7 +1,8 @@
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { RecordableHistogram } from 'node:perf_hooks';
 import { alloc } from '../../../entry/index.js';
 import type { XioRequestOptions, XioSession } from '../../../entry/xio.js';
 import { ToolError } from '../../kit/errors.js';
+import { Load } from '../../kit/load.js';
 import { questionOf } from './server.js';
 import type { XioTest } from './tests.js';
 
@@ -30,28 +31,18 @@ export interface Counted {
   readonly histogram: RecordableHistogram;
 }
 
-/** Up to a minute, by three digits. */
-const HISTOGRAM = { lowest: 1, highest: 60e9, figures: 3 } as const;
-const NS_OF_MS = 1e6;
-
-export const emptyHistogram = (): RecordableHistogram => createHistogram(HISTOGRAM);
-
 /** Requests on one session, so many under way at a time: whichever is answered makes room for the next. */
-export class Load {
+export class XioLoad extends Load {
   readonly #session: XioSession;
   readonly #setup: LoadSetup;
   /** Each request that is under way has its own, which stays registered. */
   readonly #memory: readonly Uint8Array[];
   /** What the server's memory is used by. */
   #token: Uint8Array | undefined;
-  #histogram = emptyHistogram();
-  #isOver = true;
-  #isMeasured = false;
   #isTimeUp = false;
-  #begunMs = 0;
-  #endedMs = 0;
 
   constructor(session: XioSession, setup: LoadSetup) {
+    super();
     this.#session = session;
     this.#setup = setup;
     this.#memory = Array.from({ length: setup.depth }, () => alloc(Math.max(1, setup.maxBytes)));
@@ -59,44 +50,21 @@ export class Load {
 
   /** @throws XioError (the promise rejects) of the first request that fails; that ends all others as well */
   async run(round: Round): Promise<Counted> {
-    this.#histogram = emptyHistogram();
-    this.#isOver = this.#isMeasured = this.#isTimeUp = false;
-    const warm = setTimeout(() => this.#measure(), round.warmUpMs);
-    const over = setTimeout(() => this.#timeIsUp(), round.warmUpMs + round.measuredMs);
-    try {
+    this.#isTimeUp = false;
+    await this.play(round.warmUpMs, round.measuredMs, async () => {
       const { isDirect, depth } = this.#setup;
       if (isDirect) this.#token ??= Uint8Array.from((await this.#session.request(questionOf('share', 0))).body);
       const token = this.#token;
-      const lanes = Array.from({ length: depth }, (_, lane) =>
+      return Array.from({ length: depth }, (_, lane) =>
         token === undefined ? this.#ask(lane, round.bytes) : this.#move(lane, round.bytes, token),
       );
-      await Promise.all(lanes);
-    } finally {
-      clearTimeout(warm);
-      clearTimeout(over);
-      this.stop();
-    }
+    });
     return this.counted;
-  }
-
-  /** Sends no more. What was counted until now is the result. */
-  stop(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#endedMs = performance.now();
   }
 
   /** Also before it is over: then what was counted so far. */
   get counted(): Counted {
-    const untilMs = this.#isOver ? this.#endedMs : performance.now();
-    const seconds = this.#isMeasured ? (untilMs - this.#begunMs) / 1000 : 0;
-    return { requests: this.#histogram.count, seconds, histogram: this.#histogram };
-  }
-
-  #measure(): void {
-    if (this.#isOver) return;
-    this.#begunMs = performance.now();
-    this.#isMeasured = true;
+    return { requests: this.histogram.count, seconds: this.seconds, histogram: this.histogram };
   }
 
   /** One request after the other. */
@@ -107,7 +75,7 @@ export class Load {
     const [body, options]: [Uint8Array | undefined, XioRequestOptions] =
       direction === 'read' ? [undefined, bytes === 0 ? {} : { into: place }] : [place, {}];
     const expected = direction === 'read' ? bytes : 0;
-    while (!this.#isOver) {
+    while (!this.isOver) {
       const sentMs = performance.now();
       const response = await this.#session.request(question, body, options);
       if (response.body.length !== expected)
@@ -121,7 +89,7 @@ export class Load {
   async #move(lane: number, bytes: number, token: Uint8Array): Promise<void> {
     const { direction } = this.#setup;
     const place = this.#memory[lane].subarray(0, bytes);
-    while (!this.#isOver) {
+    while (!this.isOver) {
       const sentMs = performance.now();
       if (direction === 'read') await this.#session.read(token, 0, place);
       else await this.#session.write(token, 0, place);
@@ -130,15 +98,15 @@ export class Load {
   }
 
   /** A round has one answer at least, however long that takes. */
-  #timeIsUp(): void {
+  protected override timeIsUp(): void {
     this.#isTimeUp = true;
-    if (this.#histogram.count > 0) this.stop();
+    if (this.histogram.count > 0) this.stop();
   }
 
   #count(sentMs: number): void {
     // What is answered before it is measured, or when that is over, belongs to another time.
-    if (this.#isOver || !this.#isMeasured) return;
-    this.#histogram.record(Math.max(1, Math.round((performance.now() - sentMs) * NS_OF_MS)));
+    if (this.isOver || !this.isMeasured) return;
+    this.record(sentMs);
     if (this.#isTimeUp) this.stop();
   }
 }

@@ -1,7 +1,7 @@
 import type { XioListenOptions } from '../../../entry/xio.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { openFirst, spinningHosts } from '../../kit/spinning.js';
-import { streamDevice } from '../../kit/stream-device.js';
+import { streamDevice } from '../../kit/options.js';
 import { deviceForThreads } from './device.js';
 import type { XioPerfFlags } from './flags.js';
 import { answerAt, sendOn, type Serving, type Sessions } from './server.js';

@@ -2,6 +2,18 @@ import type { UcpEndpoint, UcpMemory, UcpRkey, UcpWorker } from '../../../../ent
 import type { Plan } from '../plan.js';
 import type { UcpTest } from '../tests.js';
 
+/** One side of a test, whatever its messages go by. */
+export interface Half {
+  readonly plan: Plan;
+  /** What it does; undefined where it only holds out its memory. */
+  readonly play: Play | undefined;
+  /** All that was handed over has arrived. */
+  flush(): Promise<unknown>;
+  /** How messages go. */
+  explain(): string;
+  close(): void;
+}
+
 /** What a side has to play with. */
 export interface Side {
   readonly plan: Plan;
