@@ -5,7 +5,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 
 const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link', 'device/adapter'];
 const API = ['api/runtime', 'api/verbs', 'api/provider', 'api/rdmacm', 'providers/soft', 'sim'];
-const LAYER = ['api/rdmacm', 'api/provider', 'api/verbs', 'api/runtime', 'device/ibta'];
+const LAYER = ['api/rdmacm', 'api/provider', 'api/verbs', 'api/runtime', 'device/wire', 'device/ibta'];
 
 /**
  * In order, first match wins. `below`: rooms that may be imported; `packages`: which bare imports are allowed
@@ -65,7 +65,7 @@ export const ROOMS = [
     below: ['protocols/kv/persistence', 'protocols/kv/store', 'protocols/core', ...LAYER],
     packages: 'none',
   },
-  { name: 'protocols/ucp/wire', below: ['device/ibta'], packages: 'none' },
+  { name: 'protocols/ucp/wire', below: ['device/wire', 'device/ibta'], packages: 'none' },
   { name: 'protocols/ucp/protocol', below: ['protocols/ucp/wire'], packages: 'none' },
   {
     name: 'protocols/ucp/dissector',
@@ -85,8 +85,8 @@ export const ROOMS = [
     below: ['protocols/ucp/uct', 'protocols/ucp/protocol', 'protocols/ucp/wire', 'protocols/core', ...LAYER],
     packages: 'none',
   },
-  { name: 'protocols/xio/wire', below: ['device/ibta'], packages: 'none' },
-  { name: 'protocols/xio/protocol', below: ['protocols/xio/wire', 'device/ibta'], packages: 'none' },
+  { name: 'protocols/xio/wire', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  { name: 'protocols/xio/protocol', below: ['protocols/xio/wire', 'device/wire', 'device/ibta'], packages: 'none' },
   // Where there is no RDMA.
   {
     name: 'protocols/xio/transport/tcp',
@@ -147,6 +147,7 @@ export const ROOMS = [
       'api/provider',
       'device/nic',
       'device/cm',
+      'device/wire',
       'device/ibta',
     ],
     packages: 'all',

@@ -3,6 +3,11 @@
  * changing arrays, and making a view for each of them would allocate on the hot path.
  */
 
+/** The bytes as a view. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 /** Integers of capture files, which come in the byte order of the machine that wrote them. */
 
 /** The 16-bit number at `offset`. */

@@ -1,5 +1,6 @@
 /** RoCEv2 on the wire: codecs, ICRC, capture files. Pure functions over bytes; nothing of Node. */
 export * from './bytes.js';
+export * from './struct.js';
 export * from './packets/bth.js';
 export * from './packets/headers.js';
 export * from './packets/opcode.js';

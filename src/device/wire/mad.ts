@@ -1,5 +1,6 @@
 /** Management datagrams: the header that all of them begin with (protocol/connections.md 4.1). */
-import { type Layout, record, u16, u32, u64, u8 } from './layout.js';
+import { viewOf } from './bytes.js';
+import { be16, be32, be64, type Struct, struct, u8 } from './struct.js';
 
 /** Size of a management datagram; UD packets carry one each. */
 export const MAD_BYTES = 256;
@@ -46,22 +47,21 @@ export interface MadHeader {
   readonly attributeModifier: number;
 }
 
-const layout: Layout<MadHeader> = {
+const HEADER: Struct<MadHeader> = struct({
   baseVersion: u8(0),
   mgmtClass: u8(1),
   classVersion: u8(2),
   method: u8(3),
-  status: u16(4),
-  classSpecific: u16(6),
-  transactionId: u64(8),
-  attributeId: u16(16),
-  attributeModifier: u32(20),
-};
-const header = record(layout);
+  status: be16(4),
+  classSpecific: be16(6),
+  transactionId: be64(8),
+  attributeId: be16(16),
+  attributeModifier: be32(20),
+});
 
 /** The header at `offset`. Bytes that are not there read as zeros. */
 export function readMadHeader(bytes: Uint8Array, offset: number): MadHeader {
-  return header.read(bytes, offset);
+  return HEADER.readPadded(bytes.subarray(offset));
 }
 
 /**
@@ -71,5 +71,6 @@ export function readMadHeader(bytes: Uint8Array, offset: number): MadHeader {
  */
 export function writeMadHeader(bytes: Uint8Array, offset: number, fields: MadHeader): void {
   bytes.fill(0, offset, offset + MAD_HEADER_BYTES);
-  header.write(bytes, offset, fields, '');
+  HEADER.check(fields, '');
+  HEADER.write(viewOf(bytes), offset, fields);
 }

@@ -1,10 +1,10 @@
 import type { AhAttrInit } from '../../api/verbs/index.js';
-import { raw, struct, u16, u32, u8, type ValuesOf } from './struct.js';
+import { octets, struct, u16, u32, u8, type ValuesOf } from '../../device/wire/index.js';
 
 const GID_BYTES = 16;
 
 const GLOBAL_ROUTE_AND_MORE = {
-  dgid: raw(0, GID_BYTES),
+  dgid: octets(0, GID_BYTES),
   flowLabel: u32(16),
 };
 

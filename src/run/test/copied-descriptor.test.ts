@@ -41,7 +41,7 @@ describe('a doorbell by a copy of the descriptor of a device', { skip: nativeHos
     t.after(close);
     assert.deepEqual([file.pull(), file.needsLook], [false, false]);
     // Such a call goes to the kernel.
-    writeSync(file.fd, Structs.DOORBELL.request.write({ command: POST_SEND, handle: 0 }));
+    writeSync(file.fd, Structs.DOORBELL.request.encodePadded({ command: POST_SEND, handle: 0 }));
     assert.deepEqual([file.pull(), file.needsLook], [true, true]);
     assert.deepEqual([file.pull(), file.needsLook], [false, true]);
   });

@@ -44,7 +44,7 @@ export class GuestProgram {
       openClient: () => openDevice({ device: this.device.share() }),
     };
     this.context = new GuestContext(guest, process.pid, undefined);
-    this.pd = Structs.HANDLE.read(this.give(3, Structs.EMPTY.write({})).answer).handle;
+    this.pd = Structs.HANDLE.readPadded(this.give(3, Structs.EMPTY.encodePadded({})).answer).handle;
   }
 
   give(number: number, request: Uint8Array) {
@@ -60,22 +60,28 @@ export class GuestProgram {
   }
 
   createCq(cqe: number): { readonly handle: number; readonly ring: Ring } {
-    const request = Structs.CREATE_CQ.request.write({ userHandle: 1n, cqe, compVector: 0, channel: -1 });
+    const request = Structs.CREATE_CQ.request.encodePadded({ userHandle: 1n, cqe, compVector: 0, channel: -1 });
     const { answer, driver } = this.give(18, request);
-    const ring = this.#map(Structs.CREATE_CQ.driverAnswer.read(driver));
+    const ring = this.#map(Structs.CREATE_CQ.driverAnswer.readPadded(driver));
     ring.holdCompletions();
-    return { handle: Structs.HANDLE.read(answer).handle, ring };
+    return { handle: Structs.HANDLE.readPadded(answer).handle, ring };
   }
 
   createSrq(maxWr: number, srqLimit = 0): { readonly handle: number; readonly ring: Ring } {
-    const request = Structs.CREATE_SRQ.request.write({ userHandle: 2n, pd: this.pd, maxWr, maxSge: 1, srqLimit });
+    const request = Structs.CREATE_SRQ.request.encodePadded({
+      userHandle: 2n,
+      pd: this.pd,
+      maxWr,
+      maxSge: 1,
+      srqLimit,
+    });
     const { answer, driver } = this.give(32, request);
-    const ring = this.#map(Structs.CREATE_SRQ.driverAnswer.read(driver));
-    return { handle: Structs.HANDLE.read(answer).handle, ring };
+    const ring = this.#map(Structs.CREATE_SRQ.driverAnswer.readPadded(driver));
+    return { handle: Structs.HANDLE.readPadded(answer).handle, ring };
   }
 
   createQp({ cq, srq, sqSigAll = false }: QpWishes): ProgramQp {
-    const request = Structs.CREATE_QP.request.write({
+    const request = Structs.CREATE_QP.request.encodePadded({
       userHandle: 3n,
       pd: this.pd,
       sendCq: cq,
@@ -91,8 +97,8 @@ export class GuestProgram {
       maxInlineData: 16,
     });
     const { answer, driver } = this.give(24, request);
-    const { handle, qpn } = Structs.CREATE_QP.answer.read(answer);
-    const { sq, rq } = Structs.CREATE_QP.driverAnswer.read(driver);
+    const { handle, qpn } = Structs.CREATE_QP.answer.readPadded(answer);
+    const { sq, rq } = Structs.CREATE_QP.driverAnswer.readPadded(driver);
     return {
       handle,
       number: qpn,
@@ -102,7 +108,7 @@ export class GuestProgram {
   }
 
   destroyQp({ handle }: ProgramQp): void {
-    this.give(27, Structs.HANDLE_BEHIND.write({ handle }));
+    this.give(27, Structs.HANDLE_BEHIND.encodePadded({ handle }));
   }
 
   /** Two queue pairs that are connected with each other. */
@@ -116,7 +122,7 @@ export class GuestProgram {
   modify({ handle }: ProgramQp, qpState: QpState, mask: number, more: object = {}): void {
     const dest = { dgid: this.device.queryGid(1, 0), isGlobal: 1, portNum: 1, sgidIndex: 0, hopLimit: 64 };
     const values = { handle, mask: mask | QpAttrMask.STATE, qpState, dest: dest as never, ...more };
-    this.give(26, Structs.MODIFY_QP.request.write(values));
+    this.give(26, Structs.MODIFY_QP.request.encodePadded(values));
   }
 
   /** Moves a queue pair to INIT. */

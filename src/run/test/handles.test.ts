@@ -17,31 +17,31 @@ const CAP = { maxSendWr: 4, maxRecvWr: 4, maxSendSge: 1, maxRecvSge: 1, maxInlin
 
 function qpRequest(handles: { pd: number; sendCq: number; recvCq: number; srq?: number }, more: object = {}) {
   const request = { userHandle: 1n, qpType: QpType.RC, isSrq: handles.srq === undefined ? 0 : 1, ...CAP, ...handles };
-  return { number: 24, request: Structs.CREATE_QP.request.write({ ...request, ...more }) };
+  return { number: 24, request: Structs.CREATE_QP.request.encodePadded({ ...request, ...more }) };
 }
 
 function regMr(game: Game, pd: number): UverbsCommand {
   const start = BigInt(game.memory.open.at);
   const access = AccessFlags.LOCAL_WRITE;
-  return { number: 9, request: Structs.REG_MR.request.write({ start, length: 64n, iova: start, pd, access }) };
+  return { number: 9, request: Structs.REG_MR.request.encodePadded({ start, length: 64n, iova: start, pd, access }) };
 }
 
 function createAh(game: Game, pd: number): UverbsCommand {
   const dgid = game.context.queryGid(1, 0);
-  const attr = AH_ATTR.read(AH_ATTR.write({ dgid, isGlobal: 1, portNum: 1, hopLimit: 64 }));
-  return { number: 5, request: Structs.CREATE_AH.request.write({ pd, attr }) };
+  const attr = AH_ATTR.readPadded(AH_ATTR.encodePadded({ dgid, isGlobal: 1, portNum: 1, hopLimit: 64 }));
+  return { number: 5, request: Structs.CREATE_AH.request.encodePadded({ pd, attr }) };
 }
 
 const createSrq = (pd: number, more: object = {}) =>
-  ({ number: 32, request: Structs.CREATE_SRQ.request.write({ pd, maxWr: 4, maxSge: 1, ...more }) }) as const;
+  ({ number: 32, request: Structs.CREATE_SRQ.request.encodePadded({ pd, maxWr: 4, maxSge: 1, ...more }) }) as const;
 const allocMw = (pd: number) =>
-  ({ number: 14, request: Structs.ALLOC_MW.request.write({ pd, type: MwType.TYPE_2 }) }) as const;
+  ({ number: 14, request: Structs.ALLOC_MW.request.encodePadded({ pd, type: MwType.TYPE_2 }) }) as const;
 const createCq = (channel = -1) =>
-  ({ number: 18, request: Structs.CREATE_CQ.request.write({ cqe: 8, channel }) }) as const;
+  ({ number: 18, request: Structs.CREATE_CQ.request.encodePadded({ cqe: 8, channel }) }) as const;
 
 /** One object of each kind. */
 function makeAll(game: Game, { make }: Pick<Game, 'make'> = game): Handles {
-  const pd = make({ number: 3, request: Structs.EMPTY.write({}) });
+  const pd = make({ number: 3, request: Structs.EMPTY.encodePadded({}) });
   const cq = make(createCq());
   const srq = make(createSrq(pd));
   const qp = make(qpRequest({ pd, sendCq: cq, recvCq: cq }));
@@ -68,31 +68,37 @@ const USES: readonly (readonly [name: string, command: (game: Game, all: Handles
     ['CREATE_SRQ of a PD', (_, __, pd) => createSrq(pd)],
     [
       'CREATE_XSRQ of a PD',
-      (_, __, pd) => ({ number: 39, request: Structs.CREATE_XSRQ.request.write({ pd, maxWr: 4, maxSge: 1 }) }),
+      (_, __, pd) => ({ number: 39, request: Structs.CREATE_XSRQ.request.encodePadded({ pd, maxWr: 4, maxSge: 1 }) }),
     ],
     ['CREATE_QP of a PD', (_, { cq }, pd) => qpRequest({ pd, sendCq: cq, recvCq: cq })],
     ['CREATE_QP of a send CQ', (_, { pd, cq }, sendCq) => qpRequest({ pd, sendCq, recvCq: cq })],
     ['CREATE_QP of a receive CQ', (_, { pd, cq }, recvCq) => qpRequest({ pd, sendCq: cq, recvCq })],
     ['CREATE_QP of an SRQ', (_, { pd, cq }, srq) => qpRequest({ pd, sendCq: cq, recvCq: cq, srq })],
-    ['RESIZE_CQ', (_, __, handle) => ({ number: 19, request: Structs.RESIZE_CQ.request.write({ handle, cqe: 16 }) })],
-    ['REQ_NOTIFY_CQ', (_, __, handle) => ({ number: 23, request: Structs.REQ_NOTIFY_CQ.request.write({ handle }) })],
-    ['QUERY_QP', (_, __, handle) => ({ number: 25, request: Structs.QUERY_QP.request.write({ handle }) })],
+    [
+      'RESIZE_CQ',
+      (_, __, handle) => ({ number: 19, request: Structs.RESIZE_CQ.request.encodePadded({ handle, cqe: 16 }) }),
+    ],
+    [
+      'REQ_NOTIFY_CQ',
+      (_, __, handle) => ({ number: 23, request: Structs.REQ_NOTIFY_CQ.request.encodePadded({ handle }) }),
+    ],
+    ['QUERY_QP', (_, __, handle) => ({ number: 25, request: Structs.QUERY_QP.request.encodePadded({ handle }) })],
     [
       'MODIFY_QP',
       (_, __, handle) => ({
         number: 26,
-        request: Structs.MODIFY_QP.request.write({ handle, mask: QpAttrMask.STATE, qpState: QpState.ERR }),
+        request: Structs.MODIFY_QP.request.encodePadded({ handle, mask: QpAttrMask.STATE, qpState: QpState.ERR }),
       }),
     ],
-    ['ATTACH_MCAST', (_, __, handle) => ({ number: 30, request: Structs.MCAST.request.write({ handle }) })],
-    ['DETACH_MCAST', (_, __, handle) => ({ number: 31, request: Structs.MCAST.request.write({ handle }) })],
-    ['MODIFY_SRQ', (_, __, handle) => ({ number: 33, request: Structs.MODIFY_SRQ.request.write({ handle }) })],
-    ['QUERY_SRQ', (_, __, handle) => ({ number: 34, request: HANDLE_BEHIND.write({ handle }) })],
+    ['ATTACH_MCAST', (_, __, handle) => ({ number: 30, request: Structs.MCAST.request.encodePadded({ handle }) })],
+    ['DETACH_MCAST', (_, __, handle) => ({ number: 31, request: Structs.MCAST.request.encodePadded({ handle }) })],
+    ['MODIFY_SRQ', (_, __, handle) => ({ number: 33, request: Structs.MODIFY_SRQ.request.encodePadded({ handle }) })],
+    ['QUERY_SRQ', (_, __, handle) => ({ number: 34, request: HANDLE_BEHIND.encodePadded({ handle }) })],
   ];
 
 const end = (number: number, isBehind: boolean, handle: number): UverbsCommand => ({
   number,
-  request: (isBehind ? HANDLE_BEHIND : HANDLE).write({ handle }),
+  request: (isBehind ? HANDLE_BEHIND : HANDLE).encodePadded({ handle }),
 });
 
 describe('a command that ends an object', { skip: nativeHostProblem() ?? false }, () => {
@@ -151,7 +157,7 @@ describe('a command that uses an object', { skip: nativeHostProblem() ?? false }
   it('CREATE_CQ is EBADF for a descriptor that is no completion channel of this opened device', () => {
     using game = uverbsGame();
     const other = game.open();
-    const channel = other.make({ number: 17, request: Structs.EMPTY.write({}) });
+    const channel = other.make({ number: 17, request: Structs.EMPTY.encodePadded({}) });
     for (const fd of [0, 0x7fffffff, channel]) assert.equal(game.give(createCq(fd)).errno, Errno.EBADF, String(fd));
     assert.equal(other.give(createCq(channel)).errno, 0);
   });
@@ -160,8 +166,10 @@ describe('a command that uses an object', { skip: nativeHostProblem() ?? false }
     using game = uverbsGame();
     const { pd, cq } = makeAll(game);
     const errnoOf = (srqType: number, names: object) =>
-      game.give({ number: 39, request: Structs.CREATE_XSRQ.request.write({ srqType, maxWr: 4, maxSge: 1, ...names }) })
-        .errno;
+      game.give({
+        number: 39,
+        request: Structs.CREATE_XSRQ.request.encodePadded({ srqType, maxWr: 4, maxSge: 1, ...names }),
+      }).errno;
     assert.deepEqual(
       [errnoOf(SrqType.XRC, { pd, cq }), errnoOf(SrqType.TM, { pd, cq: UNKNOWN }), errnoOf(SrqType.TM, { pd, cq })],
       [Errno.EINVAL, Errno.EINVAL, Errno.EOPNOTSUPP],
@@ -172,7 +180,7 @@ describe('a command that uses an object', { skip: nativeHostProblem() ?? false }
 describe('a command of the write ABI', { skip: nativeHostProblem() ?? false }, () => {
   it('GET_CONTEXT is EINVAL the second time', () => {
     using game = uverbsGame();
-    const command = { number: 0, request: Structs.EMPTY.write({}) };
+    const command = { number: 0, request: Structs.EMPTY.encodePadded({}) };
     assert.deepEqual([game.give(command).errno, game.give(command).errno], [0, Errno.EINVAL]);
   });
 
@@ -187,8 +195,8 @@ describe('a command of the write ABI', { skip: nativeHostProblem() ?? false }, (
 
   it('tells the version of the firmware that sysfs tells', () => {
     using game = uverbsGame();
-    const { answer } = game.give({ number: 1, request: Structs.EMPTY.write({}) });
-    const { fwVer } = Structs.QUERY_DEVICE.answer.read(answer);
+    const { answer } = game.give({ number: 1, request: Structs.EMPTY.encodePadded({}) });
+    const { fwVer } = Structs.QUERY_DEVICE.answer.readPadded(answer);
     const parts = [32n, 16n, 0n].map((at) => (fwVer >> at) & 0xffffn);
     assert.equal(parts.join('.'), game.context.queryDevice().fwVer);
   });
@@ -203,7 +211,7 @@ describe('limits of what a program makes', { skip: nativeHostProblem() ?? false 
     for (const qpType of [QpType.RC, QpType.UC, QpType.UD]) {
       const created = game.give(qpRequest({ pd, sendCq: cq, recvCq: cq, srq }, { ...TOO_MUCH, qpType }));
       assert.equal(created.errno, 0);
-      const { maxRecvWr, maxRecvSge } = Structs.CREATE_QP.answer.read(created.answer);
+      const { maxRecvWr, maxRecvSge } = Structs.CREATE_QP.answer.readPadded(created.answer);
       assert.deepEqual([maxRecvWr, maxRecvSge], [0, 0]);
       assert.equal(game.give(qpRequest({ pd, sendCq: cq, recvCq: cq }, { ...TOO_MUCH, qpType })).errno, Errno.EINVAL);
     }
@@ -230,15 +238,17 @@ describe('limits of what a program makes', { skip: nativeHostProblem() ?? false 
     using game = uverbsGame();
     const { srq } = makeAll(game);
     const placeAddress = BigInt(game.memory.commands.at + 16384);
-    const driver = Structs.MODIFY_SRQ.driverRequest.write({ placeAddress });
+    const driver = Structs.MODIFY_SRQ.driverRequest.encodePadded({ placeAddress });
     const modify = (mask: number, maxWr: number, srqLimit: number) =>
       game.give({
         number: 33,
-        request: Structs.MODIFY_SRQ.request.write({ handle: srq, mask, maxWr, srqLimit }),
+        request: Structs.MODIFY_SRQ.request.encodePadded({ handle: srq, mask, maxWr, srqLimit }),
         driver,
       }).errno;
     const size = () =>
-      Structs.QUERY_SRQ.answer.read(game.give({ number: 34, request: HANDLE_BEHIND.write({ handle: srq }) }).answer);
+      Structs.QUERY_SRQ.answer.readPadded(
+        game.give({ number: 34, request: HANDLE_BEHIND.encodePadded({ handle: srq }) }).answer,
+      );
     const before = size().maxWr;
     assert.equal(modify(3, 100, 50), Errno.EINVAL, 'a limit above the size now');
     assert.equal(size().maxWr, before);
@@ -260,8 +270,10 @@ describe('limits of what a program makes', { skip: nativeHostProblem() ?? false 
     using game = uverbsGame();
     const { qp } = makeAll(game);
     const modify = (mask: number, values: object) =>
-      game.give({ number: 26, request: Structs.MODIFY_QP.request.write({ handle: qp, mask, portNum: 1, ...values }) })
-        .errno;
+      game.give({
+        number: 26,
+        request: Structs.MODIFY_QP.request.encodePadded({ handle: qp, mask, portNum: 1, ...values }),
+      }).errno;
     const { STATE, PKEY_INDEX, PORT, ACCESS_FLAGS, AV, PATH_MTU, DEST_QPN, RQ_PSN } = QpAttrMask;
     const { MAX_DEST_RD_ATOMIC, MIN_RNR_TIMER } = QpAttrMask;
     assert.equal(modify(STATE | (1 << 21), { qpState: QpState.INIT }), Errno.EOPNOTSUPP);
@@ -271,8 +283,8 @@ describe('limits of what a program makes', { skip: nativeHostProblem() ?? false 
     const toRtr = STATE | AV | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER;
     const numbers = { rqPsn: 0xff000001, destQpNum: 0xff000002 };
     assert.equal(modify(toRtr, { qpState: QpState.RTR, pathMtu: 3, dest, ...numbers, minRnrTimer: 12 }), 0);
-    const { answer } = game.give({ number: 25, request: Structs.QUERY_QP.request.write({ handle: qp }) });
-    const found = Structs.QUERY_QP.answer.read(answer);
+    const { answer } = game.give({ number: 25, request: Structs.QUERY_QP.request.encodePadded({ handle: qp }) });
+    const found = Structs.QUERY_QP.answer.readPadded(answer);
     assert.deepEqual([found.rqPsn, found.destQpNum, found.qpAccessFlags], [1, 2, AccessFlags.REMOTE_READ]);
   });
 });

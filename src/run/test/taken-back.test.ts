@@ -60,16 +60,16 @@ function program() {
     calls,
     give,
     createId: (signal = false) => {
-      const request = CREATE_ID.write({ uid: 1n, response, portSpace: PortSpace.TCP, qpType: 2 });
+      const request = CREATE_ID.encodePadded({ uid: 1n, response, portSpace: PortSpace.TCP, qpType: 2 });
       const ending = write(0, request, signal);
       return { ending, id: number() };
     },
-    destroyId: (id: number, signal = false) => write(1, ID_WITH_RESPONSE.write({ response, id }), signal),
-    getEvent: (signal = false) => write(12, Requests.GET_EVENT.write({ response }), signal),
+    destroyId: (id: number, signal = false) => write(1, ID_WITH_RESPONSE.encodePadded({ response, id }), signal),
+    getEvent: (signal = false) => write(12, Requests.GET_EVENT.encodePadded({ response }), signal),
     resolve: (id: number) =>
       write(
         3,
-        Requests.RESOLVE_IP.write({
+        Requests.RESOLVE_IP.encodePadded({
           id,
           timeoutMs: 100,
           to: { family: 2, port: 1, ipv4: Uint8Array.of(10, 0, 0, 1), ipv6: new Uint8Array(16) },
@@ -93,16 +93,16 @@ const { EMPTY, HANDLE } = Structs;
 describe('a command whose call a signal takes back', { skip: nativeHostProblem() ?? false }, () => {
   it('makes nothing twice when it is made again', () => {
     using game = program();
-    assert.equal(game.give(3, EMPTY.write({}), true).ending, 'taken back');
+    assert.equal(game.give(3, EMPTY.encodePadded({}), true).ending, 'taken back');
     assert.deepEqual([...game.file.pds], []);
-    assert.equal(game.give(3, EMPTY.write({})).ending, 0);
+    assert.equal(game.give(3, EMPTY.encodePadded({})).ending, 0);
     assert.equal([...game.file.pds].length, 1);
   });
 
   it('has ended an object, and says so when it is made again', () => {
     using game = program();
-    const { handle } = HANDLE.read(game.give(3, EMPTY.write({})).answer);
-    const end = HANDLE.write({ handle });
+    const { handle } = HANDLE.readPadded(game.give(3, EMPTY.encodePadded({})).answer);
+    const end = HANDLE.encodePadded({ handle });
     assert.equal(game.give(4, end, true).ending, 'taken back');
     assert.equal(game.give(4, end).ending, 0);
     assert.equal(game.give(4, end).ending, -Errno.ENOENT);
@@ -110,19 +110,19 @@ describe('a command whose call a signal takes back', { skip: nativeHostProblem()
 
   it('is told to nobody who has gone on', () => {
     using game = program();
-    const { handle } = HANDLE.read(game.give(3, EMPTY.write({})).answer);
-    const end = HANDLE.write({ handle });
+    const { handle } = HANDLE.readPadded(game.give(3, EMPTY.encodePadded({})).answer);
+    const end = HANDLE.encodePadded({ handle });
     game.give(4, end, true);
-    assert.equal(game.give(3, EMPTY.write({})).ending, 0);
+    assert.equal(game.give(3, EMPTY.encodePadded({})).ending, 0);
     assert.equal(game.give(4, end).ending, -Errno.ENOENT);
   });
 
   it('gives a program one descriptor for one channel', () => {
     using game = program();
-    game.give(17, EMPTY.write({}), true);
-    const { answer, ending } = game.give(17, EMPTY.write({}));
+    game.give(17, EMPTY.encodePadded({}), true);
+    const { answer, ending } = game.give(17, EMPTY.encodePadded({}));
     assert.equal(ending, 0);
-    assert.deepEqual([...game.calls.fds], [Structs.CREATE_COMP_CHANNEL.answer.read(answer).fd]);
+    assert.deepEqual([...game.calls.fds], [Structs.CREATE_COMP_CHANNEL.answer.readPadded(answer).fd]);
     assert.equal(game.file.channels.size, 1);
   });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { CONN_PARAM } from '../ucma/structs/conn-param.js';
 import { QP_ATTR } from '../ucma/structs/qp-attr.js';
 import { CmEventType, Errno, PortSpace, QpState } from '../../entry/index.js';
-import type { ValuesOf } from '../structs/struct.js';
+import type { ValuesOf } from '../../device/wire/index.js';
 import { Command, listening, numbers, type Program, programs, resolved, withResponse } from './ucma-support.js';
 
 type Param = Partial<ValuesOf<typeof CONN_PARAM>>;
@@ -16,15 +16,15 @@ const PARAM_AT = 20;
 const Q_KEY = 0x01234567;
 
 function written(param: Param): Buffer {
-  return Buffer.from(CONN_PARAM.write({ qpNum: QPN, retryCount: 7, rnrRetryCount: 7, valid: 1, ...param }));
+  return Buffer.from(CONN_PARAM.encodePadded({ qpNum: QPN, retryCount: 7, rnrRetryCount: 7, valid: 1, ...param }));
 }
 
 function heard(bytes: Buffer): Heard {
-  return CONN_PARAM.read(bytes.subarray(PARAM_AT, PARAM_AT + CONN_PARAM.bytes));
+  return CONN_PARAM.readPadded(bytes.subarray(PARAM_AT, PARAM_AT + CONN_PARAM.bytes));
 }
 
 function attributes(program: Program, id: number, state: QpState): Attributes {
-  return QP_ATTR.read(program.ask(Command.INIT_QP_ATTR, withResponse(16, id, state)));
+  return QP_ATTR.readPadded(program.ask(Command.INIT_QP_ATTR, withResponse(16, id, state)));
 }
 
 interface Side {

@@ -27,7 +27,7 @@ function setOption(program: Program, id: number, option: CmOption, value: number
 }
 
 function attributes(program: Program, id: number, state: QpState) {
-  return QP_ATTR.read(program.ask(Command.INIT_QP_ATTR, withResponse(16, id, state)));
+  return QP_ATTR.readPadded(program.ask(Command.INIT_QP_ATTR, withResponse(16, id, state)));
 }
 
 /** What `ucma_set_option_id` of Linux returns for an option of an identifier that is so far. */
@@ -111,8 +111,8 @@ test('TOS that comes after connect changes nothing of the connection', () => {
 
 test('counts of retries beyond 7 are 7, as the kernel makes them', () => {
   for (const count of [0, 6, 7, 8, 9, 255]) {
-    const bytes = CONN_PARAM.write({ retryCount: count, rnrRetryCount: count, valid: 1 });
-    const { retryCount, rnrRetryCount } = connParamOf(CONN_PARAM.read(bytes)) ?? {};
+    const bytes = CONN_PARAM.encodePadded({ retryCount: count, rnrRetryCount: count, valid: 1 });
+    const { retryCount, rnrRetryCount } = connParamOf(CONN_PARAM.readPadded(bytes)) ?? {};
     assert.deepEqual([retryCount, rnrRetryCount], [Math.min(count, 7), Math.min(count, 7)]);
   }
 });

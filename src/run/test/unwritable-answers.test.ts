@@ -17,12 +17,12 @@ type Game = ReturnType<typeof uverbsGame>;
 
 /** Objects that the commands name. */
 function objects({ make }: Game) {
-  const pd = make({ number: 3, request: EMPTY.write({}) });
-  const cq = make({ number: 18, request: Structs.CREATE_CQ.request.write({ cqe: 8, channel: -1 }) });
-  const srq = make({ number: 32, request: Structs.CREATE_SRQ.request.write({ pd, maxWr: 4, maxSge: 1 }) });
+  const pd = make({ number: 3, request: EMPTY.encodePadded({}) });
+  const cq = make({ number: 18, request: Structs.CREATE_CQ.request.encodePadded({ cqe: 8, channel: -1 }) });
+  const srq = make({ number: 32, request: Structs.CREATE_SRQ.request.encodePadded({ pd, maxWr: 4, maxSge: 1 }) });
   const queues = { pd, sendCq: cq, recvCq: cq, qpType: QpType.RC, ...CAP };
-  const qp = make({ number: 24, request: Structs.CREATE_QP.request.write(queues) });
-  const lone = make({ number: 18, request: Structs.CREATE_CQ.request.write({ cqe: 8, channel: -1 }) });
+  const qp = make({ number: 24, request: Structs.CREATE_QP.request.encodePadded(queues) });
+  const lone = make({ number: 18, request: Structs.CREATE_CQ.request.encodePadded({ cqe: 8, channel: -1 }) });
   return { pd, cq, srq, qp, lone, queues };
 }
 
@@ -37,12 +37,12 @@ interface Row {
 
 /** Every command with an effect and an answer. */
 const ROWS: readonly Row[] = [
-  { name: 'GET_CONTEXT', command: () => ({ number: 0, request: EMPTY.write({}) }) },
-  { name: 'ALLOC_PD', command: () => ({ number: 3, request: EMPTY.write({}) }) },
-  { name: 'CREATE_COMP_CHANNEL', command: () => ({ number: 17, request: EMPTY.write({}) }) },
+  { name: 'GET_CONTEXT', command: () => ({ number: 0, request: EMPTY.encodePadded({}) }) },
+  { name: 'ALLOC_PD', command: () => ({ number: 3, request: EMPTY.encodePadded({}) }) },
+  { name: 'CREATE_COMP_CHANNEL', command: () => ({ number: 17, request: EMPTY.encodePadded({}) }) },
   {
     name: 'CREATE_CQ',
-    command: () => ({ number: 18, request: Structs.CREATE_CQ.request.write({ cqe: 8, channel: -1 }) }),
+    command: () => ({ number: 18, request: Structs.CREATE_CQ.request.encodePadded({ cqe: 8, channel: -1 }) }),
     hasDriver: true,
   },
   {
@@ -50,23 +50,26 @@ const ROWS: readonly Row[] = [
     command: () => ({
       number: 18,
       extended: true,
-      request: Structs.CREATE_CQ_EX.request.write({ cqe: 8, channel: -1 }),
+      request: Structs.CREATE_CQ_EX.request.encodePadded({ cqe: 8, channel: -1 }),
     }),
     hasDriver: true,
   },
   {
     name: 'CREATE_QP',
-    command: ({ queues }) => ({ number: 24, request: Structs.CREATE_QP.request.write(queues) }),
+    command: ({ queues }) => ({ number: 24, request: Structs.CREATE_QP.request.encodePadded(queues) }),
     hasDriver: true,
   },
   {
     name: 'CREATE_SRQ',
-    command: ({ pd }) => ({ number: 32, request: Structs.CREATE_SRQ.request.write({ pd, maxWr: 4, maxSge: 1 }) }),
+    command: ({ pd }) => ({
+      number: 32,
+      request: Structs.CREATE_SRQ.request.encodePadded({ pd, maxWr: 4, maxSge: 1 }),
+    }),
     hasDriver: true,
   },
   {
     name: 'RESIZE_CQ',
-    command: ({ cq }) => ({ number: 19, request: Structs.RESIZE_CQ.request.write({ handle: cq, cqe: 100 }) }),
+    command: ({ cq }) => ({ number: 19, request: Structs.RESIZE_CQ.request.encodePadded({ handle: cq, cqe: 100 }) }),
     hasDriver: true,
   },
   {
@@ -74,12 +77,20 @@ const ROWS: readonly Row[] = [
     command: ({ qp }) => ({
       number: 26,
       extended: true,
-      request: Structs.MODIFY_QP_EX.request.write({ handle: qp, mask: TO_INIT, qpState: QpState.INIT, portNum: 1 }),
+      request: Structs.MODIFY_QP_EX.request.encodePadded({
+        handle: qp,
+        mask: TO_INIT,
+        qpState: QpState.INIT,
+        portNum: 1,
+      }),
     }),
   },
-  { name: 'DESTROY_QP', command: ({ qp }) => ({ number: 27, request: HANDLE_BEHIND.write({ handle: qp }) }) },
-  { name: 'DESTROY_SRQ', command: ({ srq }) => ({ number: 35, request: HANDLE_BEHIND.write({ handle: srq }) }) },
-  { name: 'DESTROY_CQ', command: ({ lone }) => ({ number: 20, request: HANDLE_BEHIND.write({ handle: lone }) }) },
+  { name: 'DESTROY_QP', command: ({ qp }) => ({ number: 27, request: HANDLE_BEHIND.encodePadded({ handle: qp }) }) },
+  { name: 'DESTROY_SRQ', command: ({ srq }) => ({ number: 35, request: HANDLE_BEHIND.encodePadded({ handle: srq }) }) },
+  {
+    name: 'DESTROY_CQ',
+    command: ({ lone }) => ({ number: 20, request: HANDLE_BEHIND.encodePadded({ handle: lone }) }),
+  },
 ];
 
 /** Addresses: in the first page, which is never mapped, and in one that may be read only. */
@@ -120,8 +131,8 @@ describe('a command whose answer cannot be written', { skip: nativeHostProblem()
     const modify = (placeAddress: number) =>
       game.give({
         number: 33,
-        request: Structs.MODIFY_SRQ.request.write({ handle, mask: SrqAttrMask.MAX_WR, maxWr: 100 }),
-        driver: Structs.MODIFY_SRQ.driverRequest.write({ placeAddress: BigInt(placeAddress) }),
+        request: Structs.MODIFY_SRQ.request.encodePadded({ handle, mask: SrqAttrMask.MAX_WR, maxWr: 100 }),
+        driver: Structs.MODIFY_SRQ.driverRequest.encodePadded({ placeAddress: BigInt(placeAddress) }),
       }).errno;
     const capacity = () => [...game.file.srqs].map(({ srq, receives }) => [srq.query().maxWr, receives.queue.capacity]);
     const before = capacity();
@@ -144,7 +155,12 @@ describe('a command of rdma_cm whose answer cannot be written', () => {
   it('CREATE_ID and DESTROY_ID are EFAULT and have no effect', () => {
     using both = programs();
     const { server } = both;
-    const request = Requests.CREATE_ID.write({ uid: 1n, response: RESPONSE_AT, portSpace: PortSpace.TCP, qpType: 2 });
+    const request = Requests.CREATE_ID.encodePadded({
+      uid: 1n,
+      response: RESPONSE_AT,
+      portSpace: PortSpace.TCP,
+      qpType: 2,
+    });
     const id = twice(server, Command.CREATE_ID, Buffer.from(request)).readUInt32LE();
     assert.equal(twice(server, Command.DESTROY_ID, withResponse(16, id)).readUInt32LE(), 0);
     assert.equal(server.call(Command.DESTROY_ID, withResponse(16, id)), -Errno.ENOENT);

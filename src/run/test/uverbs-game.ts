@@ -43,7 +43,7 @@ export function uverbsGame() {
     const make = (command: UverbsCommand): number => {
       const { errno, answer } = give(command);
       if (errno !== 0) throw new Error(`command ${command.number} was refused: ${errno}`);
-      return Structs.HANDLE.read(answer).handle;
+      return Structs.HANDLE.readPadded(answer).handle;
     };
     return { file, give, make };
   };

@@ -1,5 +1,5 @@
 import { VerbsError } from '../../api/verbs/index.js';
-import type { Struct, Writable } from '../structs/struct.js';
+import type { Struct, Writable } from '../../device/wire/index.js';
 import type { Identifier } from './identifier.js';
 import type { UcmaFile } from './ucma-file.js';
 
@@ -55,13 +55,13 @@ export function answering<Q extends { readonly response: bigint }, A>(
     requestBytes: layout.bytes,
     answerBytes: answer.bytes,
     run: (file, bytes) => {
-      const request = layout.read(bytes);
+      const request = layout.readPadded(bytes);
       // Before anything takes effect: an effect that cannot be reported would look like a failure.
       if (!file.parts.canWriteMemory(request.response, answer.bytes))
         throw new VerbsError(call, { errno: 'EFAULT', message: 'the answer cannot be written there', advice: '' });
       const done = act({ file, request, call });
       if (done === NOT_YET) return NOT_YET;
-      return { address: request.response, bytes: answer.write(done.answer), undo: done.undo?.bind(done) };
+      return { address: request.response, bytes: answer.encodePadded(done.answer), undo: done.undo?.bind(done) };
     },
   };
 }
@@ -86,7 +86,7 @@ export function doing<Q extends { readonly id: number }>(
     requestBytes: layout.bytes,
     answerBytes: 0,
     run: (file, bytes) => {
-      const asked = { file, request: layout.read(bytes), call };
+      const asked = { file, request: layout.readPadded(bytes), call };
       act({ ...asked, identifier: identifierOf(asked) });
       return undefined;
     },

@@ -8,7 +8,7 @@ import {
 } from '../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../api/verbs/index.js';
 import { type ErrnoName, type EventType, type PortSpace, type QpState, QpType } from '../../device/ibta/index.js';
-import { struct, u32, type ValuesOf } from '../structs/struct.js';
+import { struct, u32, type ValuesOf } from '../../device/wire/index.js';
 import { answering, answeringOf, type Command, doing, type Done, NOT_YET } from './command.js';
 import type { Identifier } from './identifier.js';
 import { connParamOf } from './structs/conn-param.js';

@@ -1,4 +1,4 @@
-import type { Struct, Writable } from '../structs/struct.js';
+import type { Struct, Writable } from '../../device/wire/index.js';
 import type { EncodedOutcome } from './encoded-outcome.js';
 import type { GuestContext } from './guest-context.js';
 
@@ -84,12 +84,12 @@ export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
     outputBytes: { answer: answer?.bytes ?? 0, driver: driver?.bytes ?? 0 },
     run: (file, bytes, driverBytes, caller) => {
       // Where there is no structure there are no fields either.
-      const asked = driverRequest?.read(driverBytes) ?? ({} as R);
-      const outcome = act(file, request.read(bytes), caller, asked);
+      const asked = driverRequest?.readPadded(driverBytes) ?? ({} as R);
+      const outcome = act(file, request.readPadded(bytes), caller, asked);
       const sized = extended && answer !== undefined ? { [RESPONSE_LENGTH]: answer.bytes } : {};
       return {
-        answer: answer?.write({ ...outcome.answer, ...sized } as Writable<A>) ?? NOTHING,
-        driver: driver?.write(outcome.driver ?? {}) ?? NOTHING,
+        answer: answer?.encodePadded({ ...outcome.answer, ...sized } as Writable<A>) ?? NOTHING,
+        driver: driver?.encodePadded(outcome.driver ?? {}) ?? NOTHING,
         undo: outcome.undo,
       };
     },

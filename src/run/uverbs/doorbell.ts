@@ -60,5 +60,5 @@ function ring(context: Rung, handle: number | undefined): number | undefined {
 function handleOf(calls: Calls): number | undefined {
   const { request } = Structs.DOORBELL;
   const bytes = readProgram(calls.tid, calls.address(1), request.bytes);
-  return bytes === undefined ? undefined : request.read(bytes).handle;
+  return bytes === undefined ? undefined : request.readPadded(bytes).handle;
 }

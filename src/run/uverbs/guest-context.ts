@@ -259,7 +259,7 @@ export class GuestContext {
     else this.#full.delete(cq);
     if (cq.armed && !completionRing(cq.cq).armed) {
       cq.armed = false;
-      cq.channel?.events.send(Structs.COMP_EVENT.write({ userHandle: cq.userHandle }));
+      cq.channel?.events.send(Structs.COMP_EVENT.encode({ userHandle: cq.userHandle }));
     }
     return found;
   }
@@ -276,7 +276,7 @@ export class GuestContext {
     if ('qp' in event && event.vendorErr !== undefined)
       this.failures?.tell(this.pid, `QP ${hex(event.qp.qpNum)}`, this.context.explain(event));
     const element = 'portNum' in event ? BigInt(event.portNum) : (subjectOf(event)?.userHandle ?? 0n);
-    this.asyncEvents.send(Structs.ASYNC_EVENT.write({ element, type: event.eventType }));
+    this.asyncEvents.send(Structs.ASYNC_EVENT.encode({ element, type: event.eventType }));
   }
 }
 

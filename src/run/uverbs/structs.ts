@@ -1,6 +1,6 @@
 /** The structures of the commands (`ib_user_verbs.h`, `rdma_user_rxe.h`), by the commands' names; requests without headers. */
 import { AH_ATTR, QP_DEST } from '../structs/addresses.js';
-import { be64, i32, nested, raw, struct, u16, u32, u64, u8 } from '../structs/struct.js';
+import { be64, i32, nested, octets, struct, u16, u32, u64, u8 } from '../../device/wire/index.js';
 
 /** Most requests begin with the address of the answer, which the frame tells better. */
 const EMPTY = struct({}, 8);
@@ -238,7 +238,7 @@ export const Structs = {
     request: struct({ ...MODIFY_QP_FIELDS, rateLimit: u32(112) }, 120),
     answer: struct({ compMask: u32(0), responseLength: u32(4) }),
   },
-  MCAST: { request: struct({ gid: raw(0, 16), handle: u32(16), mlid: u16(20) }, 24) },
+  MCAST: { request: struct({ gid: octets(0, 16), handle: u32(16), mlid: u16(20) }, 24) },
   CREATE_SRQ: {
     request: struct({ userHandle: u64(8), pd: u32(16), maxWr: u32(20), maxSge: u32(24), srqLimit: u32(28) }),
     answer: struct({ handle: u32(0), maxWr: u32(4), maxSge: u32(8), srqn: u32(12) }),

@@ -1,6 +1,7 @@
 /** The addresses that rdma_cm puts before the private data of REQ and SIDR_REQ (protocol/connections.md 4.5). */
 import { type Gid, isIpv4Gid, PortSpace } from '../../ibta/index.js';
-import { bits, gid, type Layout, record, u16, u8 } from '../layout.js';
+import { viewOf } from '../bytes.js';
+import { be16, bits, gid, struct, u8 } from '../struct.js';
 
 /** The service IDs of rdma_cm: a port space and a port within it (protocol/connections.md 4.5). */
 
@@ -43,22 +44,13 @@ export interface CmaHeader {
   readonly destination: Gid;
 }
 
-interface WireHeader {
-  readonly version: number;
-  readonly ipVersion: number;
-  readonly sourcePort: number;
-  readonly source: Gid;
-  readonly destination: Gid;
-}
-
-const layout: Layout<WireHeader> = {
+const HEADER = struct({
   version: u8(0),
   ipVersion: bits(1, 7, 4),
-  sourcePort: u16(2),
+  sourcePort: be16(2),
   source: gid(4),
   destination: gid(20),
-};
-const header = record(layout);
+});
 
 /** The last four of 16 bytes, as an IPv4 GID: what comes before them has no meaning. */
 function mapped(address: Gid): Gid {
@@ -78,7 +70,7 @@ function unmapped(address: Gid): Gid {
  */
 export function readCmaHeader(privateData: Uint8Array): CmaHeader | undefined {
   if (privateData.length < CMA_HEADER_BYTES) return undefined;
-  const { version, ipVersion, sourcePort, source, destination } = header.read(privateData, 0);
+  const { version, ipVersion, sourcePort, source, destination } = HEADER.read(viewOf(privateData), 0);
   if (version !== VERSION) return undefined;
   if (ipVersion === 4) return { ipVersion, sourcePort, source: mapped(source), destination: mapped(destination) };
   return ipVersion === 6 ? { ipVersion, sourcePort, source, destination } : undefined;
@@ -90,7 +82,6 @@ export function readCmaHeader(privateData: Uint8Array): CmaHeader | undefined {
  * @throws RangeError when the port has more than 16 bits, or an address is not of the IP version
  */
 export function writeCmaHeader({ ipVersion, sourcePort, source, destination }: CmaHeader): Uint8Array {
-  const bytes = new Uint8Array(CMA_HEADER_BYTES);
   const address = ipVersion === 4 ? unmapped : (gid: Gid): Gid => gid;
   const fields = {
     version: VERSION,
@@ -99,6 +90,6 @@ export function writeCmaHeader({ ipVersion, sourcePort, source, destination }: C
     source: address(source),
     destination: address(destination),
   };
-  header.write(bytes, 0, fields, '');
-  return bytes;
+  HEADER.check(fields, '');
+  return HEADER.encode(fields);
 }

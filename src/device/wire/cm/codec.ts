@@ -8,6 +8,7 @@ import {
   readMadHeader,
   writeMadHeader,
 } from '../mad.js';
+import { viewOf } from '../bytes.js';
 import { cmLayouts, type CmMessageTable } from './layouts.js';
 import { CmAttribute, type CmMessage } from './messages.js';
 
@@ -28,7 +29,7 @@ export function decodeCmMessage(bytes: Uint8Array, offset = 0): CmMessage | unde
   }
   const attribute = Object.values(CmAttribute).find((known) => known === attributeId);
   if (method !== MAD_METHOD_SEND || attribute === undefined) return undefined;
-  return cmLayouts[attribute].read(bytes, offset + MAD_HEADER_BYTES);
+  return cmLayouts[attribute].read(viewOf(bytes), offset + MAD_HEADER_BYTES);
 }
 
 /** One function for all messages, so that the compiler sees that a message meets its own layout. */
@@ -37,7 +38,8 @@ function write<Attribute extends CmAttribute>(
   attribute: Attribute,
   message: CmMessageTable[Attribute],
 ): void {
-  cmLayouts[attribute].write(bytes, MAD_HEADER_BYTES, message, '');
+  cmLayouts[attribute].check(message, '');
+  cmLayouts[attribute].write(viewOf(bytes), MAD_HEADER_BYTES, message);
 }
 
 /**

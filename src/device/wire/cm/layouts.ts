@@ -1,20 +1,19 @@
 /** Where the fields of each message lie (protocol/connections.md 4.2): bytes from the end of the MAD header on, bits as documented. */
 import {
-  always,
+  be16,
+  be24,
+  be32,
+  be64,
   bits,
   type Field,
   flag,
   gid,
-  type Layout,
+  nested,
   octets,
-  record,
-  u16,
-  u24,
-  u32,
-  u64,
+  type Struct,
+  struct,
   u8,
-  wordBits,
-} from '../layout.js';
+} from '../struct.js';
 import { MAD_BYTES, MAD_HEADER_BYTES } from '../mad.js';
 import {
   type CmApr,
@@ -64,11 +63,24 @@ export interface CmMessageTable {
   [CmAttribute.SIDR_REP]: CmSidrRep;
 }
 
-/** What the header says, which lies before the message. */
-const head = <Attribute extends CmAttribute>(attribute: Attribute) => ({
-  attribute: always(16 - MAD_HEADER_BYTES, attribute),
-  transactionId: u64(8 - MAD_HEADER_BYTES),
-});
+/** The fields of the MAD header, which lies before the message. */
+function head<Attribute extends CmAttribute>(attribute: Attribute) {
+  const field: Field<Attribute> = { ...be16(16 - MAD_HEADER_BYTES), read: () => attribute };
+  return { attribute: field, transactionId: be64(8 - MAD_HEADER_BYTES) };
+}
+
+/** 24 bits whose bytes do not lie together. */
+function vendorId(high: number, middle: number, low: number): Field<number> {
+  return {
+    ...be24(0),
+    read: (view, at) => (view.getUint8(at + high) << 16) | (view.getUint8(at + middle) << 8) | view.getUint8(at + low),
+    write: (view, at, value) => {
+      view.setUint8(at + high, value >>> 16);
+      view.setUint8(at + middle, value >>> 8);
+      view.setUint8(at + low, value);
+    },
+  };
+}
 
 /** The rest of the datagram. */
 function privateData(attribute: CmAttribute): Field<Uint8Array> {
@@ -76,43 +88,46 @@ function privateData(attribute: CmAttribute): Field<Uint8Array> {
   return octets(MAD_BYTES - MAD_HEADER_BYTES - length, length);
 }
 
-const pair = { localCommId: u32(0), remoteCommId: u32(4) };
+const pair = { localCommId: be32(0), remoteCommId: be32(4) };
 
 /** A path within a REQ. */
 const requestPath = (start: number): Field<CmPath> =>
-  record<CmPath>({
-    localLid: u16(start),
-    remoteLid: u16(start + 2),
-    localGid: gid(start + 4),
-    remoteGid: gid(start + 20),
-    flowLabel: wordBits(start + 36, 31, 12),
-    packetRate: bits(start + 39, 5, 0),
-    trafficClass: u8(start + 40),
-    hopLimit: u8(start + 41),
-    sl: bits(start + 42, 7, 4),
-    subnetLocal: flag(start + 42, 3),
-    localAckTimeout: bits(start + 43, 7, 3),
-  });
+  nested<CmPath>(
+    0,
+    struct({
+      localLid: be16(start),
+      remoteLid: be16(start + 2),
+      localGid: gid(start + 4),
+      remoteGid: gid(start + 20),
+      flowLabel: bits(start + 36, 31, 12, be32),
+      packetRate: bits(start + 39, 5, 0),
+      trafficClass: u8(start + 40),
+      hopLimit: u8(start + 41),
+      sl: bits(start + 42, 7, 4),
+      subnetLocal: flag(start + 42, 3),
+      localAckTimeout: bits(start + 43, 7, 3),
+    }),
+  );
 
-const req: Layout<CmReq> = {
+const req: Struct<CmReq> = struct({
   ...head(CmAttribute.REQ),
-  localCommId: u32(0),
-  vendorId: u24(5),
-  serviceId: u64(8),
-  localCaGuid: u64(16),
-  localQkey: u32(28),
-  localQpn: u24(32),
+  localCommId: be32(0),
+  vendorId: be24(5),
+  serviceId: be64(8),
+  localCaGuid: be64(16),
+  localQkey: be32(28),
+  localQpn: be24(32),
   responderResources: u8(35),
-  localEecn: u24(36),
+  localEecn: be24(36),
   initiatorDepth: u8(39),
-  remoteEecn: u24(40),
+  remoteEecn: be24(40),
   remoteCmResponseTimeout: bits(43, 7, 3),
   transportType: bits(43, 2, 1),
   endToEndFlowControl: flag(43, 0),
-  startingPsn: u24(44),
+  startingPsn: be24(44),
   localCmResponseTimeout: bits(47, 7, 3),
   retryCount: bits(47, 2, 0),
-  pkey: u16(48),
+  pkey: be16(48),
   pathMtu: bits(50, 7, 4),
   rdcExists: flag(50, 3),
   rnrRetryCount: bits(50, 2, 0),
@@ -122,34 +137,34 @@ const req: Layout<CmReq> = {
   primaryPath: requestPath(52),
   alternatePath: requestPath(96),
   privateData: privateData(CmAttribute.REQ),
-};
+});
 
-const mra: Layout<CmMra> = {
+const mra: Struct<CmMra> = struct({
   ...head(CmAttribute.MRA),
   ...pair,
   messageMraed: bits(8, 7, 6),
   serviceTimeout: bits(9, 7, 3),
   privateData: privateData(CmAttribute.MRA),
-};
+});
 
-const rej: Layout<CmRej> = {
+const rej: Struct<CmRej> = struct({
   ...head(CmAttribute.REJ),
   ...pair,
   messageRejected: bits(8, 7, 6),
   rejectedInfoLength: bits(9, 7, 1),
-  reason: u16(10),
+  reason: be16(10),
   additionalInfo: octets(12, ADDITIONAL_INFO_BYTES),
   privateData: privateData(CmAttribute.REJ),
-};
+});
 
-const rep: Layout<CmRep> = {
+const rep: Struct<CmRep> = struct({
   ...head(CmAttribute.REP),
   ...pair,
-  localQkey: u32(8),
-  localQpn: u24(12),
-  vendorId: u24(15, 19, 23),
-  localEecn: u24(16),
-  startingPsn: u24(20),
+  localQkey: be32(8),
+  localQpn: be24(12),
+  vendorId: vendorId(15, 19, 23),
+  localEecn: be24(16),
+  startingPsn: be24(20),
   responderResources: u8(24),
   initiatorDepth: u8(25),
   targetAckDelay: bits(26, 7, 3),
@@ -157,83 +172,86 @@ const rep: Layout<CmRep> = {
   endToEndFlowControl: flag(26, 0),
   rnrRetryCount: bits(27, 7, 5),
   srq: flag(27, 4),
-  localCaGuid: u64(28),
+  localCaGuid: be64(28),
   privateData: privateData(CmAttribute.REP),
-};
+});
 
-const rtu: Layout<CmRtu> = { ...head(CmAttribute.RTU), ...pair, privateData: privateData(CmAttribute.RTU) };
+const rtu: Struct<CmRtu> = struct({ ...head(CmAttribute.RTU), ...pair, privateData: privateData(CmAttribute.RTU) });
 
-const dreq: Layout<CmDreq> = {
+const dreq: Struct<CmDreq> = struct({
   ...head(CmAttribute.DREQ),
   ...pair,
-  remoteQpn: u24(8),
+  remoteQpn: be24(8),
   privateData: privateData(CmAttribute.DREQ),
-};
+});
 
-const drep: Layout<CmDrep> = { ...head(CmAttribute.DREP), ...pair, privateData: privateData(CmAttribute.DREP) };
+const drep: Struct<CmDrep> = struct({ ...head(CmAttribute.DREP), ...pair, privateData: privateData(CmAttribute.DREP) });
 
-const lap: Layout<CmLap> = {
+const lap: Struct<CmLap> = struct({
   ...head(CmAttribute.LAP),
   ...pair,
-  remoteQpn: u24(12),
+  remoteQpn: be24(12),
   remoteCmResponseTimeout: bits(15, 7, 3),
-  alternatePath: record<CmPath>({
-    localLid: u16(20),
-    remoteLid: u16(22),
-    localGid: gid(24),
-    remoteGid: gid(40),
-    flowLabel: wordBits(56, 31, 12),
-    trafficClass: u8(59),
-    hopLimit: u8(60),
-    packetRate: bits(61, 5, 0),
-    sl: bits(62, 7, 4),
-    subnetLocal: flag(62, 3),
-    localAckTimeout: bits(63, 7, 3),
-  }),
+  alternatePath: nested<CmPath>(
+    0,
+    struct({
+      localLid: be16(20),
+      remoteLid: be16(22),
+      localGid: gid(24),
+      remoteGid: gid(40),
+      flowLabel: bits(56, 31, 12, be32),
+      trafficClass: u8(59),
+      hopLimit: u8(60),
+      packetRate: bits(61, 5, 0),
+      sl: bits(62, 7, 4),
+      subnetLocal: flag(62, 3),
+      localAckTimeout: bits(63, 7, 3),
+    }),
+  ),
   privateData: privateData(CmAttribute.LAP),
-};
+});
 
-const apr: Layout<CmApr> = {
+const apr: Struct<CmApr> = struct({
   ...head(CmAttribute.APR),
   ...pair,
   infoLength: u8(8),
   status: u8(9),
   additionalInfo: octets(12, ADDITIONAL_INFO_BYTES),
   privateData: privateData(CmAttribute.APR),
-};
+});
 
-const sidrReq: Layout<CmSidrReq> = {
+const sidrReq: Struct<CmSidrReq> = struct({
   ...head(CmAttribute.SIDR_REQ),
-  requestId: u32(0),
-  pkey: u16(4),
-  serviceId: u64(8),
+  requestId: be32(0),
+  pkey: be16(4),
+  serviceId: be64(8),
   privateData: privateData(CmAttribute.SIDR_REQ),
-};
+});
 
-const sidrRep: Layout<CmSidrRep> = {
+const sidrRep: Struct<CmSidrRep> = struct({
   ...head(CmAttribute.SIDR_REP),
-  requestId: u32(0),
+  requestId: be32(0),
   status: u8(4),
   infoLength: u8(5),
-  vendorId: u24(6, 7, 11),
-  qpn: u24(8),
-  serviceId: u64(12),
-  qkey: u32(20),
+  vendorId: vendorId(6, 7, 11),
+  qpn: be24(8),
+  serviceId: be64(12),
+  qkey: be32(20),
   additionalInfo: octets(24, ADDITIONAL_INFO_BYTES),
   privateData: privateData(CmAttribute.SIDR_REP),
-};
+});
 
 /** The messages as fields that begin right after the MAD header. */
-export const cmLayouts: { readonly [Attribute in CmAttribute]: Field<CmMessageTable[Attribute]> } = {
-  [CmAttribute.REQ]: record(req),
-  [CmAttribute.MRA]: record(mra),
-  [CmAttribute.REJ]: record(rej),
-  [CmAttribute.REP]: record(rep),
-  [CmAttribute.RTU]: record(rtu),
-  [CmAttribute.DREQ]: record(dreq),
-  [CmAttribute.DREP]: record(drep),
-  [CmAttribute.LAP]: record(lap),
-  [CmAttribute.APR]: record(apr),
-  [CmAttribute.SIDR_REQ]: record(sidrReq),
-  [CmAttribute.SIDR_REP]: record(sidrRep),
+export const cmLayouts: { readonly [Attribute in CmAttribute]: Struct<CmMessageTable[Attribute]> } = {
+  [CmAttribute.REQ]: req,
+  [CmAttribute.MRA]: mra,
+  [CmAttribute.REJ]: rej,
+  [CmAttribute.REP]: rep,
+  [CmAttribute.RTU]: rtu,
+  [CmAttribute.DREQ]: dreq,
+  [CmAttribute.DREP]: drep,
+  [CmAttribute.LAP]: lap,
+  [CmAttribute.APR]: apr,
+  [CmAttribute.SIDR_REQ]: sidrReq,
+  [CmAttribute.SIDR_REP]: sidrRep,
 };

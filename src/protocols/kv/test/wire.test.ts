@@ -230,9 +230,9 @@ describe('what the ends say of themselves', () => {
     const changed = (at: number, byte: number): string => problem(offer.with(at, byte));
     assert.match(changed(0, 0), /does not speak/);
     assert.match(changed(4, 2), /version 2/);
-    assert.match(changed(5, 3), /transport 3/);
-    assert.match(changed(7, 0), /window of 0/);
-    assert.match(changed(6, 0xff), /window of 65284/);
+    assert.match(changed(5, 3), /transport is 3/);
+    assert.match(changed(7, 0), /window is 0/);
+    assert.match(changed(6, 0xff), /window is 65284/);
     assert.match(problem(offer.subarray(0, 39)), /does not speak/);
   });
 });

@@ -1,11 +1,9 @@
 /** What clients and servers of the key-value store say to each other, byte for byte. */
 export * from './fate.js';
 export * from './hello.js';
-export * from './herd.js';
 export * from './layout.js';
 export * from './named-numbers.js';
 export * from './operations.js';
 export * from './packing.js';
-export * from './rdma-bench.js';
 export * from './request.js';
 export * from './response.js';

@@ -1,10 +1,10 @@
+import { be32, be53, be64, constant, only, range, struct } from '../../../device/wire/index.js';
 import { BUCKET_BYTES, MAX_COUNT, MAX_MEMORY, MIN_ENTRY_BYTES } from '../store/index.js';
 
 // What LAYOUT answers (protocol/kv.md 6.9): what a client has to know that reads the server's memory by itself.
 
 /** Of buckets and entries as they lie in memory. */
 const VERSION = 1;
-const LAYOUT_BYTES = 56;
 /** The latest time that an entry has room for. */
 const LATEST_MS = 2 ** 48 - 1;
 
@@ -25,35 +25,44 @@ export interface Layout {
   readonly nowMs: number;
 }
 
+const LAYOUT = struct(
+  {
+    version: constant(be32, VERSION, () => 'another version'),
+    count: only(be32, (count) => isPowerOfTwo(count) && count <= MAX_COUNT, 'which cannot be'),
+    bucketsAddr: be64,
+    bucketsRkey: be32,
+    entriesRkey: be32,
+    entriesAddr: be64,
+    seed: be64,
+    nowMs: range(be53, 0, LATEST_MS),
+    entryBytes: range(be32, MIN_ENTRY_BYTES, MAX_MEMORY),
+  },
+  56,
+);
+
 export function encodeLayout({ buckets, entries, seed, nowMs }: Layout): Uint8Array {
-  const bytes = new Uint8Array(LAYOUT_BYTES);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, VERSION);
-  view.setUint32(4, buckets.bytes / BUCKET_BYTES);
-  view.setBigUint64(8, buckets.addr);
-  view.setUint32(16, buckets.rkey);
-  view.setUint32(20, entries.rkey);
-  view.setBigUint64(24, entries.addr);
-  view.setBigUint64(32, seed);
-  view.setBigUint64(40, BigInt(nowMs));
-  view.setUint32(48, entries.bytes);
-  return bytes;
+  return LAYOUT.encode({
+    count: buckets.bytes / BUCKET_BYTES,
+    bucketsAddr: buckets.addr,
+    bucketsRkey: buckets.rkey,
+    entriesRkey: entries.rkey,
+    entriesAddr: entries.addr,
+    seed,
+    nowMs,
+    entryBytes: entries.bytes,
+  });
 }
 
 /** @returns undefined for what is none, or none that this client can read */
 export function decodeLayout(bytes: Uint8Array): Layout | undefined {
-  if (bytes.length < LAYOUT_BYTES) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const buckets = view.getUint32(4);
-  const entryBytes = view.getUint32(48);
-  const nowMs = view.getBigUint64(40);
-  if (view.getUint32(0) !== VERSION || !isPowerOfTwo(buckets) || buckets > MAX_COUNT) return undefined;
-  if (entryBytes < MIN_ENTRY_BYTES || entryBytes > MAX_MEMORY || nowMs > LATEST_MS) return undefined;
+  const layout = LAYOUT.decode(bytes);
+  if (typeof layout === 'string') return undefined;
+  const { count, bucketsAddr, bucketsRkey, entriesRkey, entriesAddr, seed, nowMs, entryBytes } = layout;
   return {
-    buckets: { addr: view.getBigUint64(8), rkey: view.getUint32(16), bytes: buckets * BUCKET_BYTES },
-    entries: { addr: view.getBigUint64(24), rkey: view.getUint32(20), bytes: entryBytes },
-    seed: view.getBigUint64(32),
-    nowMs: Number(nowMs),
+    buckets: { addr: bucketsAddr, rkey: bucketsRkey, bytes: count * BUCKET_BYTES },
+    entries: { addr: entriesAddr, rkey: entriesRkey, bytes: entryBytes },
+    seed,
+    nowMs,
   };
 }
 

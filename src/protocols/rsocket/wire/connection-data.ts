@@ -1,4 +1,5 @@
-import { type ByteOrder, readSpan, type Span, viewOf, writeSpan } from './span.js';
+import { viewOf } from '../../../device/wire/index.js';
+import { type ByteOrder, readSpan, type Span, writeSpan } from './span.js';
 
 // What both ends say of themselves in the private data of REQ and REP (protocol/rsockets.md 5.1).
 

@@ -1,5 +1,5 @@
+import { viewOf } from '../../../device/wire/index.js';
 import { type Gid, ipFromGid, isIpv4Gid } from '../../../device/ibta/index.js';
-import { viewOf } from './span.js';
 
 /** Bytes of a datagram at most, header and all: what a receiver has posted for each. */
 export const MAX_DATAGRAM = 2048;

@@ -1,4 +1,5 @@
-import { type ByteOrder, readSpan, type Span, viewOf, writeSpan } from './span.js';
+import { viewOf } from '../../../device/wire/index.js';
+import { type ByteOrder, readSpan, type Span, writeSpan } from './span.js';
 
 /** A buffer that an end has mapped, in the table of its peer: `struct rs_iomap`. */
 export interface IomapEntry {

@@ -1,3 +1,5 @@
+import { be32, be64, struct, u32, u64 } from '../../../device/wire/index.js';
+
 /** In which order a host has the bytes of a number. */
 export type ByteOrder = 'big' | 'little';
 
@@ -13,22 +15,15 @@ export interface Span {
 
 export const SPAN_BYTES = 16;
 
-export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
-}
+const SPANS = {
+  big: struct({ addr: be64, key: be32, length: be32 }),
+  little: struct({ addr: u64, key: u32, length: u32 }),
+} as const;
 
-export function writeSpan(view: DataView, at: number, { addr, key, length }: Span, order: ByteOrder): void {
-  const isLittle = order === 'little';
-  view.setBigUint64(at, addr, isLittle);
-  view.setUint32(at + 8, key, isLittle);
-  view.setUint32(at + 12, length, isLittle);
+export function writeSpan(view: DataView, at: number, span: Span, order: ByteOrder): void {
+  SPANS[order].write(view, at, span);
 }
 
 export function readSpan(view: DataView, at: number, order: ByteOrder): Span {
-  const isLittle = order === 'little';
-  return {
-    addr: view.getBigUint64(at, isLittle),
-    key: view.getUint32(at + 8, isLittle),
-    length: view.getUint32(at + 12, isLittle),
-  };
+  return SPANS[order].read(view, at);
 }

@@ -1,3 +1,4 @@
+import { type ValuesOf, viewOf } from '../../../device/wire/index.js';
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, type WaitOptions } from '../../core/index.js';
 import {
@@ -10,18 +11,7 @@ import {
   steady,
   type Thresholds,
 } from '../protocol/index.js';
-import {
-  AM_HEADER,
-  AmFlags,
-  amHeaderOf,
-  AmId,
-  amSingleIn,
-  Messages,
-  RtsOpcode,
-  type Said,
-  UcsStatus,
-  viewOf,
-} from '../wire/index.js';
+import { AM_HEADER, AmFlags, amHeaderOf, AmId, amSingleIn, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
 import { checkView } from '../worker/arguments.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import { lie, rejected } from '../worker/errors.js';
@@ -188,7 +178,7 @@ export class AmEnd<Endpoint> implements Family {
     protocol: Protocol,
   ): void {
     const said = new Uint8Array(AM_HEADER.bytes);
-    AM_HEADER.encode(viewOf(said), 0, amHeadOf(id, header, reply));
+    AM_HEADER.write(viewOf(said), 0, amHeadOf(id, header, reply));
     const head = {
       header: viewOf(said).getBigUint64(0, true),
       opcode: RtsOpcode.AM,
@@ -286,7 +276,7 @@ export class AmEnd<Endpoint> implements Family {
   }
 }
 
-function headOf({ amId, flags }: Said<typeof AM_HEADER>): AmHead {
+function headOf({ amId, flags }: ValuesOf<typeof AM_HEADER>): AmHead {
   return { amId, canReply: (flags & AmFlags.REPLY) !== 0 };
 }
 

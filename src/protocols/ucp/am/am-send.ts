@@ -1,6 +1,7 @@
 import { partOf, Protocol } from '../protocol/index.js';
 import type { Packer, Waiting } from '../uct/index.js';
-import { AmFlags, AmId, Feet, Heads, PACKED_RKEY_BYTES, type Said, UcsStatus, viewOf } from '../wire/index.js';
+import { type ValuesOf, viewOf } from '../../../device/wire/index.js';
+import { AmFlags, AmId, Feet, Heads, PACKED_RKEY_BYTES, UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 
 const WHOLE_BYTES = Heads.AM_SINGLE_REPLY.bytes + Feet.AM_SINGLE_REPLY.bytes;
@@ -23,13 +24,13 @@ export function maxAmHeader(mostBytes: number): number {
 }
 
 /** What messages say at their beginning. */
-export function amHeadOf(amId: number, header: Uint8Array, isReply: boolean): Said<typeof Heads.AM_SINGLE> {
+export function amHeadOf(amId: number, header: Uint8Array, isReply: boolean): ValuesOf<typeof Heads.AM_SINGLE> {
   return { amId, flags: isReply ? AmFlags.REPLY : 0, headerBytes: header.length };
 }
 
 /** A message that goes as one. */
 interface Whole {
-  readonly head: Said<typeof Heads.AM_SINGLE>;
+  readonly head: ValuesOf<typeof Heads.AM_SINGLE>;
   readonly header: Uint8Array;
   readonly data: Uint8Array;
   /** Bytes of the data, be it there or not. */
@@ -40,12 +41,12 @@ interface Whole {
 /** @returns its bytes */
 function packWhole(into: Uint8Array, view: DataView, epId: number, whole: Whole): number {
   const { head, header, data, total, isReply } = whole;
-  let at = Heads.AM_SINGLE.encode(view, 0, head);
+  let at = Heads.AM_SINGLE.write(view, 0, head);
   into.set(partOf(data, 0, total), at);
   at += total;
   if (head.headerBytes > 0) into.set(partOf(header, 0, head.headerBytes), at);
   at += head.headerBytes;
-  return isReply ? Feet.AM_SINGLE_REPLY.encode(view, at, { epId }) : at;
+  return isReply ? Feet.AM_SINGLE_REPLY.write(view, at, { epId }) : at;
 }
 
 /** @param whole of no more bytes than fit the request itself. @returns the transport's status */
@@ -78,7 +79,7 @@ export function sendShort(
 export class AmSend implements Waiting, Packer {
   /** Is told once it was handed over, or cannot be, unless {@link begin} says so. */
   onSent: (status: UcsStatus) => void = () => undefined;
-  readonly #head: Said<typeof Heads.AM_SINGLE>;
+  readonly #head: ValuesOf<typeof Heads.AM_SINGLE>;
   readonly #messageId: number;
   readonly #total: number;
   /** What of it is left to send, or all of it. */
@@ -156,11 +157,11 @@ export class AmSend implements Waiting, Packer {
 
   #packFirst(into: Uint8Array): number {
     const view = viewOf(into);
-    let at = Heads.AM_FIRST.encode(view, 0, this.#head);
+    let at = Heads.AM_FIRST.write(view, 0, this.#head);
     at += this.#packPart(into, at, this.#head.headerBytes + Feet.AM_FIRST.bytes);
     at = this.#packHeader(into, at);
     this.#hasBegun = true;
-    return Feet.AM_FIRST.encode(view, at, {
+    return Feet.AM_FIRST.write(view, at, {
       messageId: this.#messageId,
       epId: this.parts.epId,
       total: this.#total,
@@ -169,9 +170,9 @@ export class AmSend implements Waiting, Packer {
 
   #packMiddle(into: Uint8Array): number {
     const view = viewOf(into);
-    let at = Heads.AM_MIDDLE.encode(view, 0, { offset: this.#sentBytes });
+    let at = Heads.AM_MIDDLE.write(view, 0, { offset: this.#sentBytes });
     at += this.#packPart(into, at, Feet.AM_MIDDLE.bytes);
-    return Feet.AM_MIDDLE.encode(view, at, { messageId: this.#messageId, epId: this.parts.epId });
+    return Feet.AM_MIDDLE.write(view, at, { messageId: this.#messageId, epId: this.parts.epId });
   }
 
   /** @returns where it ends */

@@ -1,6 +1,7 @@
-import { AmId, type AtomicOp, Heads, operandsOf, UcsStatus, viewOf } from '../wire/index.js';
+import { viewOf } from '../../../device/wire/index.js';
+import { AmId, type AtomicOp, Heads, operandsOf, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
-import { encoded, sendMessage } from './messages.js';
+import { sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
@@ -76,7 +77,7 @@ export class MessageAtomic extends Atomic implements Answered {
     const requestId = isFetching ? answers.nextRequestId : 0;
     const head = { address: word.messageAddress(0), epId: answers.epId, requestId, length, opcode };
     const { transport } = this.way.parts;
-    const status = sendMessage(transport, AmId.ATOMIC_REQ, encoded(Heads.ATOMIC_REQ, head), operandsIn(this.order));
+    const status = sendMessage(transport, AmId.ATOMIC_REQ, Heads.ATOMIC_REQ.encode(head), operandsIn(this.order));
     if (status !== UcsStatus.UCS_OK) return status;
     if (!isFetching) {
       answers.expectCompletion(this.epoch);

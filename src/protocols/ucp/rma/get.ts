@@ -2,7 +2,7 @@ import { putInto } from '../protocol/index.js';
 import type { Memory } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
-import { encoded, sendMessage } from './messages.js';
+import { sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
@@ -99,7 +99,7 @@ export class MessageGet extends RmaOperation<void> implements Answered {
     if (answers.isFull) return UcsStatus.UCS_ERR_BUSY;
     const { epId, nextRequestId: requestId } = answers;
     const head = { address: from.messageAddress(0), length: this.#size, epId, requestId, memoryType: 0 };
-    const status = sendMessage(this.way.parts.transport, AmId.GET_REQ, encoded(Heads.GET_REQ, head), NOTHING);
+    const status = sendMessage(this.way.parts.transport, AmId.GET_REQ, Heads.GET_REQ.encode(head), NOTHING);
     if (status !== UcsStatus.UCS_OK) return status;
     answers.expect(requestId, this);
     return this.began(UcsStatus.UCS_INPROGRESS);

@@ -1,15 +1,8 @@
 import type { Endpoint as Transport } from '../uct/index.js';
-import { type AmId, type Layout, type UcsStatus, viewOf } from '../wire/index.js';
-
-/** The fields of a message. */
-export function encoded<Head>(layout: Layout<Head>, head: Head): Uint8Array {
-  const bytes = new Uint8Array(layout.bytes);
-  layout.encode(viewOf(bytes), 0, head);
-  return bytes;
-}
+import { type AmId, type UcsStatus } from '../wire/index.js';
 
 /** Bytes of data that a message has room for behind its fields. */
-export function roomBehind(transport: Transport, layout: Layout<unknown>): number {
+export function roomBehind(transport: Transport, layout: { readonly bytes: number }): number {
   return transport.capabilities.am.bcopy - layout.bytes;
 }
 

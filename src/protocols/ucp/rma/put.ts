@@ -2,7 +2,7 @@ import { partOf } from '../protocol/index.js';
 import type { Memory, Packer } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answers } from './answers.js';
-import { encoded, roomBehind, sendMessage } from './messages.js';
+import { roomBehind, sendMessage } from './messages.js';
 import { RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
@@ -93,7 +93,7 @@ export class MessagePut extends RmaOperation<void> {
       if (answers.isFull) return UcsStatus.UCS_ERR_BUSY;
       const head = { address: to.messageAddress(this.#sentBytes), epId: answers.epId, memoryType: 0 };
       const part = partOf(data, this.#sentBytes, Math.min(this.#sentBytes + room, size));
-      const status = sendMessage(transport, AmId.PUT, encoded(Heads.PUT, head), part);
+      const status = sendMessage(transport, AmId.PUT, Heads.PUT.encode(head), part);
       if (status !== UcsStatus.UCS_OK) return status;
       this.#sentBytes += part.length;
       answers.expectCompletion(this.epoch);

@@ -12,7 +12,7 @@ import {
 } from '../wire/index.js';
 import { MOST_UNANSWERED } from './answers.js';
 import { readWord, writeWord } from './atomic.js';
-import { encoded, roomBehind, sendMessage } from './messages.js';
+import { roomBehind, sendMessage } from './messages.js';
 import { type Operation, OperationQueue } from './operation-queue.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 
@@ -50,7 +50,7 @@ export class Responder {
     this.parts.worker.counters.rxGet += 1;
     const place = rmaPlace(address);
     let sentBytes = 0;
-    const head = encoded(Heads.GET_REP, { requestId });
+    const head = Heads.GET_REP.encode({ requestId });
     const step = (): UcsStatus => {
       const { transport } = this.parts;
       const room = roomBehind(transport, Heads.GET_REP);
@@ -85,7 +85,7 @@ export class Responder {
     if (requestId === 0) return this.#confirm(epId);
     const result = new Uint8Array(length);
     writeWord(result, before);
-    return this.#message(AmId.ATOMIC_REP, encoded(Heads.ATOMIC_REP, { requestId }), result);
+    return this.#message(AmId.ATOMIC_REP, Heads.ATOMIC_REP.encode({ requestId }), result);
   }
 
   #isAligned({ rkey, offset }: RmaPlace, length: number): boolean {
@@ -94,7 +94,7 @@ export class Responder {
   }
 
   #confirm(epId: number): PeerProblem | undefined {
-    return this.#message(AmId.CMPL, encoded(Heads.CMPL, { epId }), NOTHING);
+    return this.#message(AmId.CMPL, Heads.CMPL.encode({ epId }), NOTHING);
   }
 
   #message(id: AmId, head: Uint8Array, data: Uint8Array): PeerProblem | undefined {

@@ -1,6 +1,7 @@
 import { partOf } from '../protocol/index.js';
 import type { Packer, Waiting } from '../uct/index.js';
-import { AmId, Heads, UcsStatus, viewOf } from '../wire/index.js';
+import { viewOf } from '../../../device/wire/index.js';
+import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 
 /** Bytes of a stream on their way to the transport. */
@@ -48,7 +49,7 @@ export class StreamSend implements Waiting, Packer {
   }
 
   pack(into: Uint8Array): number {
-    const at = Heads.STREAM_DATA.encode(viewOf(into), 0, { epId: this.parts.epId });
+    const at = Heads.STREAM_DATA.write(viewOf(into), 0, { epId: this.parts.epId });
     const part = this.#part(into.length - at);
     into.set(part, at);
     this.#sent(part.length);
@@ -74,7 +75,7 @@ export class StreamSend implements Waiting, Packer {
 
   #sendShort(epId: number): UcsStatus {
     const head = new Uint8Array(Heads.STREAM_DATA.bytes);
-    Heads.STREAM_DATA.encode(viewOf(head), 0, { epId });
+    Heads.STREAM_DATA.write(viewOf(head), 0, { epId });
     const status = this.parts.transport.amShort(AmId.STREAM_DATA, head, this.#part(this.#leftBytes));
     if (status === UcsStatus.UCS_OK) this.#sent(this.#leftBytes);
     return status;

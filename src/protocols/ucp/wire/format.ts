@@ -1,4 +1,4 @@
-import { type Layout, viewOf } from './layout.js';
+import { type Struct, viewOf } from '../../../device/wire/index.js';
 import { PACKED_RKEY_BYTES, type PackedRkey, packRkey, unpackRkey } from './rkey.js';
 
 // The shapes that messages of UCP have: what lies between their fields, and behind them.
@@ -52,11 +52,11 @@ function tooLong(excess: number): string {
   return `${excess} bytes are left over`;
 }
 
-export function bare<Head>(layout: Layout<Head>): Format<Bare<Head>> {
+export function bare<Head>(layout: Struct<Head>): Format<Bare<Head>> {
   return {
-    encode: (into, { head }) => layout.encode(viewOf(into), 0, head),
+    encode: (into, { head }) => layout.write(viewOf(into), 0, head),
     decode: (bytes) => {
-      const head = layout.decode(viewOf(bytes), 0);
+      const head = layout.parse(viewOf(bytes), 0);
       if (typeof head === 'string') return head;
       return bytes.length === layout.bytes ? { head } : tooLong(bytes.length - layout.bytes);
     },
@@ -65,17 +65,17 @@ export function bare<Head>(layout: Layout<Head>): Format<Bare<Head>> {
 
 /** @param problem what is wrong with fields and data together */
 export function withPayload<Head>(
-  layout: Layout<Head>,
+  layout: Struct<Head>,
   problem: Problem<WithPayload<Head>> = none,
 ): Format<WithPayload<Head>> {
   return {
     encode: (into, { head, payload }) => {
-      const at = layout.encode(viewOf(into), 0, head);
+      const at = layout.write(viewOf(into), 0, head);
       into.set(payload, at);
       return at + payload.length;
     },
     decode: (bytes) => {
-      const head = layout.decode(viewOf(bytes), 0);
+      const head = layout.parse(viewOf(bytes), 0);
       if (typeof head === 'string') return head;
       const message = { head, payload: bytes.subarray(layout.bytes) };
       return problem(message) ?? message;
@@ -88,28 +88,28 @@ export function withPayload<Head>(
  * @param problem what is wrong with fields and data together
  */
 export function withUserHeader<Head, Foot>(
-  layout: Layout<Head>,
-  footLayout: Layout<Foot>,
+  layout: Struct<Head>,
+  footLayout: Struct<Foot>,
   headerBytes: (head: Head) => number,
   problem: Problem<WithUserHeader<Head, Foot>> = none,
 ): Format<WithUserHeader<Head, Foot>> {
   return {
     encode: (into, { head, payload, userHeader, foot }) => {
       const view = viewOf(into);
-      let at = layout.encode(view, 0, head);
+      let at = layout.write(view, 0, head);
       into.set(payload, at);
       at += payload.length;
       into.set(userHeader, at);
-      return footLayout.encode(view, at + userHeader.length, foot);
+      return footLayout.write(view, at + userHeader.length, foot);
     },
     decode: (bytes) => {
       const view = viewOf(bytes);
-      const head = layout.decode(view, 0);
+      const head = layout.parse(view, 0);
       if (typeof head === 'string') return head;
       const footAt = bytes.length - footLayout.bytes;
       const headerAt = footAt - headerBytes(head);
       if (headerAt < layout.bytes) return `its headers alone are longer than its ${bytes.length} bytes`;
-      const foot = footLayout.decode(view, footAt);
+      const foot = footLayout.parse(view, footAt);
       if (typeof foot === 'string') return foot;
       const payload = bytes.subarray(layout.bytes, headerAt);
       const message = { head, payload, userHeader: bytes.subarray(headerAt, footAt), foot };
@@ -123,13 +123,13 @@ export function withUserHeader<Head, Foot>(
  * @param memory what memory the fields are about, all of which the key must be for
  */
 export function withRkey<Head>(
-  layout: Layout<Head>,
+  layout: Struct<Head>,
   headerBytes: (head: Head) => number | string,
   memory: (head: Head) => { readonly address: bigint; readonly size: number },
 ): Format<WithRkey<Head>> {
   return {
     encode: (into, { head, rkey, userHeader }) => {
-      let at = layout.encode(viewOf(into), 0, head);
+      let at = layout.write(viewOf(into), 0, head);
       if (rkey !== undefined) {
         into.set(packRkey(rkey), at);
         at += PACKED_RKEY_BYTES;
@@ -138,7 +138,7 @@ export function withRkey<Head>(
       return at + userHeader.length;
     },
     decode: (bytes) => {
-      const head = layout.decode(viewOf(bytes), 0);
+      const head = layout.parse(viewOf(bytes), 0);
       if (typeof head === 'string') return head;
       const expected = headerBytes(head);
       if (typeof expected === 'string') return expected;
@@ -156,12 +156,12 @@ export function withRkey<Head>(
 
 /** Keys whose form is not known are only passed over. For those who look on, so nothing is written. */
 export function withForeignKeys<Head>(
-  layout: Layout<Head>,
+  layout: Struct<Head>,
   headerBytes: (head: Head) => number | string,
 ): Pick<Format<WithForeignKeys<Head>>, 'decode'> {
   return {
     decode: (bytes) => {
-      const head = layout.decode(viewOf(bytes), 0);
+      const head = layout.parse(viewOf(bytes), 0);
       if (typeof head === 'string') return head;
       const expected = headerBytes(head);
       if (typeof expected === 'string') return expected;
@@ -173,23 +173,23 @@ export function withForeignKeys<Head>(
 }
 
 export function withSize<Head>(
-  layout: Layout<Head>,
-  sizeLayout: Layout<{ readonly size: number }>,
+  layout: Struct<Head>,
+  sizeLayout: Struct<{ readonly size: number }>,
 ): Format<WithSize<Head>> {
   const whole = layout.bytes + sizeLayout.bytes;
   return {
     encode: (into, { head, size }) => {
       const view = viewOf(into);
-      const at = layout.encode(view, 0, head);
-      return size === undefined ? at : sizeLayout.encode(view, at, { size });
+      const at = layout.write(view, 0, head);
+      return size === undefined ? at : sizeLayout.write(view, at, { size });
     },
     decode: (bytes) => {
       const view = viewOf(bytes);
-      const head = layout.decode(view, 0);
+      const head = layout.parse(view, 0);
       if (typeof head === 'string') return head;
       if (bytes.length === layout.bytes) return { head, size: undefined };
       if (bytes.length > whole) return tooLong(bytes.length - whole);
-      const said = sizeLayout.decode(view, layout.bytes);
+      const said = sizeLayout.parse(view, layout.bytes);
       return typeof said === 'string' ? said : { head, size: said.size };
     },
   };

@@ -1,11 +1,23 @@
 import { AtomicOp, isAtomicOp } from './am-id.js';
-import { i8, layout, only, type Said, u16, u32, u53, u64, u8, viewOf } from './layout.js';
+import {
+  type Field,
+  i8,
+  only,
+  struct,
+  u16,
+  u32,
+  u53,
+  u64,
+  u8,
+  type ValuesOf,
+  viewOf,
+} from '../../../device/wire/index.js';
 import { isUcsStatus } from './statuses.js';
 
 // What UCP packs before and behind the data of its messages (ucp/tag/eager.h, ucp/core/ucp_am.h, ucp/rndv/rndv.h, ucp/rma/rma.h of UCX 1.13), byte for byte.
 
 /** UCX numbers kinds of memory; here there is that of hosts, 0. */
-const memoryType = only(u32, (type) => type === 0, 'and there is no such memory here');
+const memoryType: Field<number> = only(u32, (type) => type === 0, 'and there is no such memory here');
 const status = only(i8, isUcsStatus, 'which is no status');
 const atomicOp = only(u8, isAtomicOp, 'which is no atomic');
 const atomicLength = only(u8, (length) => length === 4 || length === 8, 'which is neither 4 nor 8');
@@ -40,49 +52,49 @@ const amHeader = {
 
 /** The fields at the beginning of each message. */
 export const Heads = {
-  EAGER_ONLY: layout(eager),
-  EAGER_FIRST: layout(eagerFirst),
-  EAGER_MIDDLE: layout({ messageId: u53, offset: u53 }),
-  EAGER_SYNC_ONLY: layout({ ...eager, ...asker }),
-  EAGER_SYNC_FIRST: layout({ ...eagerFirst, ...asker }),
-  EAGER_SYNC_ACK: layout(reply),
+  EAGER_ONLY: struct(eager),
+  EAGER_FIRST: struct(eagerFirst),
+  EAGER_MIDDLE: struct({ messageId: u53, offset: u53 }),
+  EAGER_SYNC_ONLY: struct({ ...eager, ...asker }),
+  EAGER_SYNC_FIRST: struct({ ...eagerFirst, ...asker }),
+  EAGER_SYNC_ACK: struct(reply),
   /** `header` is a tag, or for AM what {@link AM_HEADER} says. */
-  RNDV_RTS: layout({
+  RNDV_RTS: struct({
     header: u64,
     ...asker,
     address: u64,
     size: u53,
     opcode: only(u8, (opcode) => opcode === RtsOpcode.TAG || opcode === RtsOpcode.AM, 'which is no receiver'),
   }),
-  RNDV_ATS: layout(reply),
-  RNDV_RTR: layout({ sendRequestId: u53, receiveRequestId: u53, address: u64, size: u53, offset: u53 }),
-  RNDV_DATA: layout({ requestId: u53, offset: u53 }),
-  RNDV_ATP: layout(reply),
-  STREAM_DATA: layout({ epId: u53 }),
-  PUT: layout({ address: u64, epId: u53, memoryType }),
-  CMPL: layout({ epId: u53 }),
-  GET_REQ: layout({ address: u64, length: u53, ...asker, memoryType }),
-  GET_REP: layout({ requestId: u53 }),
-  ATOMIC_REQ: layout({ address: u64, ...asker, length: atomicLength, opcode: atomicOp }),
-  ATOMIC_REP: layout({ requestId: u53 }),
-  AM_SINGLE: layout(amHeader),
-  AM_FIRST: layout(amHeader),
-  AM_MIDDLE: layout({ offset: u53 }),
-  AM_SINGLE_REPLY: layout(amHeader),
-  RNDV_CANCEL: layout({ requestId: u53 }),
+  RNDV_ATS: struct(reply),
+  RNDV_RTR: struct({ sendRequestId: u53, receiveRequestId: u53, address: u64, size: u53, offset: u53 }),
+  RNDV_DATA: struct({ requestId: u53, offset: u53 }),
+  RNDV_ATP: struct(reply),
+  STREAM_DATA: struct({ epId: u53 }),
+  PUT: struct({ address: u64, epId: u53, memoryType }),
+  CMPL: struct({ epId: u53 }),
+  GET_REQ: struct({ address: u64, length: u53, ...asker, memoryType }),
+  GET_REP: struct({ requestId: u53 }),
+  ATOMIC_REQ: struct({ address: u64, ...asker, length: atomicLength, opcode: atomicOp }),
+  ATOMIC_REP: struct({ requestId: u53 }),
+  AM_SINGLE: struct(amHeader),
+  AM_FIRST: struct(amHeader),
+  AM_MIDDLE: struct({ offset: u53 }),
+  AM_SINGLE_REPLY: struct(amHeader),
+  RNDV_CANCEL: struct({ requestId: u53 }),
 } as const;
 
 /**
  * The fields of an active message that has come as a whole, or a sentence that says what is wrong with them. It comes so often that its fields are read
  * without a view of them.
  */
-export function amSingleIn(bytes: Uint8Array): Said<typeof Heads.AM_SINGLE> | string {
+export function amSingleIn(bytes: Uint8Array): ValuesOf<typeof Heads.AM_SINGLE> | string {
   const fields = Heads.AM_SINGLE;
-  if (bytes.length < fields.bytes) return fields.decode(viewOf(bytes), 0);
+  if (bytes.length < fields.bytes) return fields.parse(viewOf(bytes), 0);
   const amId = bytes[0] | (bytes[1] << 8);
   const flags = bytes[2] | (bytes[3] << 8);
   const headerBytes = (bytes[4] | (bytes[5] << 8) | (bytes[6] << 16) | (bytes[7] << 24)) >>> 0;
-  if ((flags & ~KNOWN_AM_FLAGS) !== 0) return fields.decode(viewOf(bytes), 0);
+  if ((flags & ~KNOWN_AM_FLAGS) !== 0) return fields.parse(viewOf(bytes), 0);
   if (headerBytes > bytes.length - fields.bytes) return `its headers alone are longer than its ${bytes.length} bytes`;
   return { amId, flags, headerBytes };
 }
@@ -92,13 +104,13 @@ export const AM_HEADER = Heads.AM_SINGLE;
 
 /** The fields at the end of those that have any: alignment of the data is that of its buffer so. */
 export const Feet = {
-  AM_FIRST: layout({ messageId: u53, epId: u53, total: u53 }),
-  AM_MIDDLE: layout({ messageId: u53, epId: u53 }),
-  AM_SINGLE_REPLY: layout({ epId: u53 }),
+  AM_FIRST: struct({ messageId: u53, epId: u53, total: u53 }),
+  AM_MIDDLE: struct({ messageId: u53, epId: u53 }),
+  AM_SINGLE_REPLY: struct({ epId: u53 }),
 } as const;
 
 /** Behind ATS and ATP: how many bytes that is about, where it is not all. */
-export const ACK_SIZE = layout({ size: u53 });
+export const ACK_SIZE = struct({ size: u53 });
 
 /** How many operands an atomic has. */
 export function operandsOf(opcode: number): number {

@@ -13,7 +13,6 @@ export {
   type Meeting,
   NoMeeting,
 } from './introduction.js';
-export { layout, type Layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
 export {
   MAX_RMA_OFFSET,

@@ -1,4 +1,4 @@
-import { layout, only, u16, u32, u64, u8, viewOf } from './layout.js';
+import { handshake, oneOf, only, reserved, struct, u16, u32, u64, u8 } from '../../../device/wire/index.js';
 
 // What workers say of themselves in the private data of rdma_cm, behind what their transports say there. The form is ours: UCX's WIREUP messages come once a transport is
 // there, and describe lanes, of which there is one here.
@@ -7,13 +7,10 @@ const BY_ADDRESS = 1;
 const HAS_CLIENT_ID = 2;
 const FLAGS = BY_ADDRESS | HAS_CLIENT_ID;
 
-const zero8 = only(u8, (reserved) => reserved === 0, 'and must be 0');
-const zero16 = only(u16, (reserved) => reserved === 0, 'and must be 0');
-
-const ASKER = layout({
+const ASKER = struct({
   flags: only(u8, (flags) => (flags & ~FLAGS) === 0, 'and others are not known'),
-  reserved: zero8,
-  reservedToo: zero16,
+  reserved: reserved(u8),
+  reservedToo: reserved(u16),
   call: u32,
   uuid: u64,
   toUuid: u64,
@@ -39,16 +36,14 @@ export interface Introduction {
 }
 
 export function encodeIntroduction({ meeting, clientId }: Introduction): Uint8Array {
-  const bytes = new Uint8Array(ASKER.bytes);
   const flags = (meeting === undefined ? 0 : BY_ADDRESS) | (clientId === undefined ? 0 : HAS_CLIENT_ID);
   const { call, uuid, toUuid } = meeting ?? { call: 0, uuid: 0n, toUuid: 0n };
-  ASKER.encode(viewOf(bytes), 0, { flags, reserved: 0, reservedToo: 0, call, uuid, toUuid, clientId: clientId ?? 0n });
-  return bytes;
+  return ASKER.encode({ flags, call, uuid, toUuid, clientId: clientId ?? 0n });
 }
 
 /** What the peer said, or a sentence that says what is wrong with it. Zeros may follow; zeros alone say nothing, and are right. */
 export function decodeIntroduction(bytes: Uint8Array): Introduction | string {
-  const said = ASKER.decode(viewOf(bytes), 0);
+  const said = ASKER.decode(bytes);
   if (typeof said === 'string') return said;
   const { flags, call, uuid, toUuid, clientId } = said;
   const isByAddress = (flags & BY_ADDRESS) !== 0;
@@ -59,18 +54,16 @@ export function decodeIntroduction(bytes: Uint8Array): Introduction | string {
   return { ...(isByAddress && { meeting: { call, uuid, toUuid } }), ...(hasClientId && { clientId }) };
 }
 
-const ANSWERER = layout({ call: u32 });
+const ANSWERER = struct({ call: u32 });
 
 /** What one says who accepts. @param call for which of its own calls by address the connection is as well; 0 for none */
 export function encodeAcceptance(call: number): Uint8Array {
-  const bytes = new Uint8Array(ANSWERER.bytes);
-  ANSWERER.encode(viewOf(bytes), 0, { call });
-  return bytes;
+  return ANSWERER.encode({ call });
 }
 
 /** The call that the peer named; 0 for none, or where it has said too little to name one. */
 export function decodeAcceptance(bytes: Uint8Array): number {
-  const said = ANSWERER.decode(viewOf(bytes), 0);
+  const said = ANSWERER.decode(bytes);
   return typeof said === 'string' ? 0 : said.call;
 }
 
@@ -85,25 +78,14 @@ export const NoMeeting = {
 } as const;
 export type NoMeeting = (typeof NoMeeting)[keyof typeof NoMeeting];
 
-/** "VUCN", as the bytes are read. */
-const MAGIC = 0x4e43_5556;
-const VERSION = 1;
-
-const REFUSAL = layout({
-  magic: only(u32, (magic) => magic === MAGIC, 'so the peer speaks something else'),
-  version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
-  why: only(u8, (why): why is NoMeeting => why >= NoMeeting.CROSSED && why <= NoMeeting.FULL, 'which is no reason'),
-  reserved: zero16,
-});
+const REFUSAL = handshake('VUCN', 1, { why: oneOf(u8, NoMeeting, 'which is no reason'), reserved: reserved(u16) });
 
 export function encodeNoMeeting(why: NoMeeting): Uint8Array {
-  const bytes = new Uint8Array(REFUSAL.bytes);
-  REFUSAL.encode(viewOf(bytes), 0, { magic: MAGIC, version: VERSION, why, reserved: 0 });
-  return bytes;
+  return REFUSAL.encode({ why });
 }
 
 /** Why the peer has refused, or a sentence that says what is wrong with what it said. */
 export function decodeNoMeeting(bytes: Uint8Array): NoMeeting | string {
-  const said = REFUSAL.decode(viewOf(bytes), 0);
+  const said = REFUSAL.decode(bytes);
   return typeof said === 'string' ? said : said.why;
 }

@@ -1,11 +1,11 @@
 import { AmId, type AmIdName } from './am-id.js';
 import { bare, type Format, type WithPayload, withPayload, withRkey, withSize, withUserHeader } from './format.js';
 import { ACK_SIZE, AM_HEADER, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
-import { layout, type Said, u64, viewOf } from './layout.js';
+import { struct, u64, type ValuesOf, viewOf } from '../../../device/wire/index.js';
 
 // WIREUP and OFFLOAD_SYNC_ACK are not here: connections are made by rdma_cm, and no adapter matches tags.
 
-const NO_FIELDS = layout({});
+const NO_FIELDS = struct({});
 
 export function isPart({ payload }: WithPayload<unknown>): string | undefined {
   return payload.length === 0 ? 'a part of a message has no data' : undefined;
@@ -16,16 +16,16 @@ export function isFirst(payloadBytes: number, total: number): string | undefined
   return payloadBytes < total ? undefined : `the first ${payloadBytes} bytes are of a message of ${total}`;
 }
 
-export const userHeaderBytes = ({ headerBytes }: Said<typeof AM_HEADER>): number => headerBytes;
+export const userHeaderBytes = ({ headerBytes }: ValuesOf<typeof AM_HEADER>): number => headerBytes;
 
 /** What an AM says in the `header` of its rendezvous, or a sentence that says what is wrong with it. */
-export function amHeaderOf(header: bigint): Said<typeof AM_HEADER> | string {
+export function amHeaderOf(header: bigint): ValuesOf<typeof AM_HEADER> | string {
   const view = viewOf(new Uint8Array(u64.bytes));
   u64.write(view, 0, header);
-  return AM_HEADER.decode(view, 0);
+  return AM_HEADER.parse(view, 0);
 }
 
-export function rtsUserHeaderBytes({ opcode, header }: Said<typeof Heads.RNDV_RTS>): number | string {
+export function rtsUserHeaderBytes({ opcode, header }: ValuesOf<typeof Heads.RNDV_RTS>): number | string {
   if (opcode === RtsOpcode.TAG) return 0;
   const said = amHeaderOf(header);
   return typeof said === 'string' ? said : said.headerBytes;

@@ -1,4 +1,4 @@
-import { layout, only, u16, u32, u53, u64, u8, viewOf } from './layout.js';
+import { constant, only, reserved, struct, u16, u32, u53, u64, u8 } from '../../../device/wire/index.js';
 
 // Where an operation by message is to find its memory. UCX's messages say an address of the target's and nothing else, so that whoever guesses one has the
 // memory. The address is the target's to choose; here it names the key and the place within its memory, and so is as hard to guess as the key is.
@@ -48,10 +48,10 @@ function isAccess(access: number): boolean {
   return access !== 0 && (access & ~KNOWN) === 0 && (access & BOTH_ATOMICS) !== BOTH_ATOMICS;
 }
 
-const RKEY = layout({
-  version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
+const RKEY = struct({
+  version: constant(u8, VERSION, (version) => `version is ${version}, and this end knows version ${VERSION}`),
   access: only(u8, isAccess, 'which names no rights, or unknown ones, or two kinds of atomics'),
-  reserved: only(u16, (reserved) => reserved === 0, 'and must be 0'),
+  reserved: reserved(u16),
   rkey: u32,
   address: u64,
   length: u53,
@@ -72,19 +72,13 @@ export interface PackedRkey {
 }
 
 /** The bytes of a key. */
-export function packRkey(key: PackedRkey): Uint8Array {
-  const bytes = new Uint8Array(RKEY.bytes);
-  RKEY.encode(viewOf(bytes), 0, { ...key, version: VERSION, reserved: 0 });
-  return bytes;
-}
+export const packRkey: (key: PackedRkey) => Uint8Array = RKEY.encode;
 
 /** The key that bytes are, or a sentence that says what is wrong with them. */
 export function unpackRkey(bytes: Uint8Array): PackedRkey | string {
   if (bytes.length !== RKEY.bytes) return `a key has ${RKEY.bytes} bytes, and these are ${bytes.length}`;
-  const said = RKEY.decode(viewOf(bytes), 0);
-  if (typeof said === 'string') return said;
-  const { access, rkey, address, length } = said;
-  if (length === 0) return 'length is 0';
-  if (address + BigInt(length) > LAST_ADDRESS) return 'the memory ends beyond the last address';
-  return { access, rkey, address, length };
+  const key = RKEY.decode(bytes);
+  if (typeof key === 'string') return key;
+  if (key.length === 0) return 'length is 0';
+  return key.address + BigInt(key.length) > LAST_ADDRESS ? 'the memory ends beyond the last address' : key;
 }

@@ -1,6 +1,6 @@
 import { withForeignKeys, withPayload, withUserHeader } from './format.js';
 import { AM_HEADER, Heads } from './headers.js';
-import { layout, only, u16, u53, u64, u8 } from './layout.js';
+import { only, struct, u16, u53, u64, u8 } from '../../../device/wire/index.js';
 import { isFirst, isPart, rtsUserHeaderBytes, userHeaderBytes } from './messages.js';
 
 // What UCX 1.13 says in another form than workers here do, for those who look at its traffic: its numbers of messages begin anywhere in 64 bits, its keys
@@ -21,7 +21,7 @@ export const WireupType = {
 
 const LAST_TYPE: number = WireupType.EP_REMOVED;
 
-const WIREUP = layout({
+const WIREUP = struct({
   type: only(u8, (type) => type <= LAST_TYPE, 'which is none'),
   errorMode: u8,
   connection: u16,
@@ -33,19 +33,19 @@ const WIREUP = layout({
 export const UcxMessages = {
   /** The rest is the sender's address. */
   WIREUP: withPayload(WIREUP),
-  EAGER_FIRST: withPayload(layout(eagerFirst), ({ head, payload }) => isFirst(payload.length, head.total)),
-  EAGER_MIDDLE: withPayload(layout({ messageId: u64, offset: u53 }), isPart),
-  EAGER_SYNC_FIRST: withPayload(layout({ ...eagerFirst, ...asker }), ({ head, payload }) =>
+  EAGER_FIRST: withPayload(struct(eagerFirst), ({ head, payload }) => isFirst(payload.length, head.total)),
+  EAGER_MIDDLE: withPayload(struct({ messageId: u64, offset: u53 }), isPart),
+  EAGER_SYNC_FIRST: withPayload(struct({ ...eagerFirst, ...asker }), ({ head, payload }) =>
     isFirst(payload.length, head.total),
   ),
-  GET_REP: withPayload(layout({ requestId: u53, offset: u53 })),
+  GET_REP: withPayload(struct({ requestId: u53, offset: u53 })),
   RNDV_RTS: withForeignKeys(Heads.RNDV_RTS, rtsUserHeaderBytes),
   RNDV_RTR: withForeignKeys(Heads.RNDV_RTR, () => 0),
   AM_FIRST: withUserHeader(
     AM_HEADER,
-    layout({ messageId: u64, epId: u53, total: u53 }),
+    struct({ messageId: u64, epId: u53, total: u53 }),
     userHeaderBytes,
     ({ payload, foot }) => isFirst(payload.length, foot.total),
   ),
-  AM_MIDDLE: withUserHeader(Heads.AM_MIDDLE, layout({ messageId: u64, epId: u53 }), () => 0, isPart),
+  AM_MIDDLE: withUserHeader(Heads.AM_MIDDLE, struct({ messageId: u64, epId: u53 }), () => 0, isPart),
 } as const;

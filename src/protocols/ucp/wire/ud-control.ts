@@ -1,5 +1,17 @@
 import { type Gid, isIpv4Gid } from '../../../device/ibta/index.js';
-import { layout, only, type Said, u16, u24, u32, u8, viewOf } from './layout.js';
+import {
+  handshake,
+  only,
+  range,
+  reserved,
+  struct,
+  type ValuesOf,
+  u16,
+  u24,
+  u32,
+  u8,
+  viewOf,
+} from '../../../device/wire/index.js';
 import { NO_UD_ENDPOINT } from './ud-header.js';
 
 // The messages by which endpoints of ud come to know each other: `uct_ud_ctl_hdr_t` of uct/ib/ud/base/ud_def.h, UCX 1.13, with the gaps that its compiler leaves. To ask for a
@@ -13,9 +25,6 @@ export const UdControlType = {
   GONE: 0x80,
 } as const;
 
-/** "VUCT", as the bytes are read. */
-const MAGIC = 0x5443_5556;
-const VERSION = 1;
 /** A message of UCP with the longest fields, and some data. */
 export const MIN_UD_SEGMENT_BYTES = 256;
 /** RoCE's longest packet. */
@@ -34,24 +43,18 @@ const isEndpoint = (number: number): boolean => number < NO_UD_ENDPOINT;
 const NO_ENDPOINT = 'which is no endpoint';
 
 /** Who asks for a connection. */
-export const ASKER = layout({
+export const ASKER = struct({
   qpn: only(u24, (qpn) => qpn >= MIN_QPN && qpn <= MAX_QPN, 'which is nobody’s'),
   endpoint: only(u24, isEndpoint, NO_ENDPOINT),
 });
 /** Which connection is asked for. */
-export const CONNECTION = layout({ connection: u32, path: only(u8, (path) => path === 0, 'and there is one path') });
+export const CONNECTION = struct({ connection: u32, path: only(u8, (path) => path === 0, 'and there is one path') });
 /** Who answers. */
-export const ANSWER = layout({ endpoint: only(u32, isEndpoint, NO_ENDPOINT) });
+export const ANSWER = struct({ endpoint: only(u32, isEndpoint, NO_ENDPOINT) });
 
-const OURS = layout({
-  magic: only(u32, (magic) => magic === MAGIC, 'so the peer speaks something else'),
-  version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
-  reserved: only(u8, (reserved) => reserved === 0, 'and must be 0'),
-  segmentBytes: only(
-    u16,
-    (bytes) => bytes >= MIN_UD_SEGMENT_BYTES && bytes <= MAX_UD_SEGMENT_BYTES,
-    `which is not ${MIN_UD_SEGMENT_BYTES} to ${MAX_UD_SEGMENT_BYTES}`,
-  ),
+const OURS = handshake('VUCT', 1, {
+  reserved: reserved(u8),
+  segmentBytes: range(u16, MIN_UD_SEGMENT_BYTES, MAX_UD_SEGMENT_BYTES),
   qkey: u32,
 });
 
@@ -66,7 +69,7 @@ const CREP_BYTES = CONTROL_BYTES + OURS.bytes;
 export const MAX_UD_CONTROL_BYTES = CREQ_BYTES;
 
 /** What an end says of itself, whoever asks. */
-export type UdSelf = Pick<Said<typeof OURS>, 'segmentBytes' | 'qkey'>;
+export type UdSelf = ValuesOf<typeof OURS>;
 
 /** Somebody asks for a connection. */
 export interface UdConnectRequest extends UdSelf {
@@ -105,17 +108,17 @@ export function encodeUdControl(into: Uint8Array, control: UdControl): number {
   switch (control.type) {
     case UdControlType.CREQ: {
       const { connection, gid } = control;
-      ASKER.encode(view, BODY_AT, control);
-      CONNECTION.encode(view, CONNECTION_AT, { connection, path: 0 });
+      ASKER.write(view, BODY_AT, control);
+      CONNECTION.write(view, CONNECTION_AT, { connection, path: 0 });
       into[CONTROL_BYTES] = addressFlags(gid);
       into.set(gid, CONTROL_BYTES + 1);
-      return encodeOurs(view, CONTROL_BYTES + ADDRESS_BYTES, control);
+      return OURS.write(view, CONTROL_BYTES + ADDRESS_BYTES, control);
     }
     case UdControlType.CREP:
-      ANSWER.encode(view, BODY_AT, control);
-      return encodeOurs(view, CONTROL_BYTES, control);
+      ANSWER.write(view, BODY_AT, control);
+      return OURS.write(view, CONTROL_BYTES, control);
     case UdControlType.GONE:
-      ANSWER.encode(view, BODY_AT, control);
+      ANSWER.write(view, BODY_AT, control);
       return CONTROL_BYTES;
   }
 }
@@ -130,15 +133,15 @@ export function decodeUdControl(bytes: Uint8Array): UdControl | string {
     case UdControlType.CREP: {
       const problem = lengthProblem(bytes, CREP_BYTES);
       if (problem !== undefined) return problem;
-      const answer = ANSWER.decode(view, BODY_AT);
+      const answer = ANSWER.parse(view, BODY_AT);
       if (typeof answer === 'string') return answer;
-      const ours = OURS.decode(view, CONTROL_BYTES);
-      return typeof ours === 'string' ? ours : { type: UdControlType.CREP, ...answer, ...selfOf(ours) };
+      const ours = OURS.parse(view, CONTROL_BYTES);
+      return typeof ours === 'string' ? ours : { type: UdControlType.CREP, ...answer, ...ours };
     }
     case UdControlType.GONE: {
       const problem = lengthProblem(bytes, CONTROL_BYTES);
       if (problem !== undefined) return problem;
-      const answer = ANSWER.decode(view, BODY_AT);
+      const answer = ANSWER.parse(view, BODY_AT);
       return typeof answer === 'string' ? answer : { type: UdControlType.GONE, ...answer };
     }
     default:
@@ -147,24 +150,16 @@ export function decodeUdControl(bytes: Uint8Array): UdControl | string {
 }
 
 function decodeRequest(bytes: Uint8Array, view: DataView): UdConnectRequest | string {
-  const asker = ASKER.decode(view, BODY_AT);
+  const asker = ASKER.parse(view, BODY_AT);
   if (typeof asker === 'string') return asker;
-  const request = CONNECTION.decode(view, CONNECTION_AT);
+  const request = CONNECTION.parse(view, CONNECTION_AT);
   if (typeof request === 'string') return request;
   const gid = bytes.slice(CONTROL_BYTES + 1, CONTROL_BYTES + ADDRESS_BYTES);
   const flags = bytes[CONTROL_BYTES];
   if (flags !== addressFlags(gid)) return `the address has the flags ${flags}`;
-  const ours = OURS.decode(view, CONTROL_BYTES + ADDRESS_BYTES);
+  const ours = OURS.parse(view, CONTROL_BYTES + ADDRESS_BYTES);
   if (typeof ours === 'string') return ours;
-  return { type: UdControlType.CREQ, ...asker, connection: request.connection, gid, ...selfOf(ours) };
-}
-
-function encodeOurs(view: DataView, at: number, { segmentBytes, qkey }: UdSelf): number {
-  return OURS.encode(view, at, { magic: MAGIC, version: VERSION, reserved: 0, segmentBytes, qkey });
-}
-
-function selfOf({ segmentBytes, qkey }: UdSelf): UdSelf {
-  return { segmentBytes, qkey };
+  return { type: UdControlType.CREQ, ...asker, connection: request.connection, gid, ...ours };
 }
 
 function lengthProblem({ length }: Uint8Array, expected: number): string | undefined {

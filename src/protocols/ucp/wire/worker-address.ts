@@ -1,5 +1,5 @@
 import { type Gid, gidFromIp, ipFromGid, isIpv4Gid } from '../../../device/ibta/index.js';
-import { layout, only, u16, u64, u8, viewOf } from './layout.js';
+import { constant, only, struct, u16, u64, u8, viewOf } from '../../../device/wire/index.js';
 
 // Where a worker can be reached, in a form that it can send to others by whatever way it likes. The form is ours: UCX's describes devices and their
 // transports, of which there is one here, and where to meet by rdma_cm is all that it takes.
@@ -11,8 +11,8 @@ const VERSION = 1;
 const GID_BYTES = 16;
 const FIRST_OF_GROUPS = { 4: 224, 6: 0xff } as const;
 
-const HEAD = layout({
-  version: only(u8, (version) => version === VERSION, `and this end knows version ${VERSION}`),
+const HEAD = struct({
+  version: constant(u8, VERSION, (version) => `version is ${version}, and this end knows version ${VERSION}`),
   transport: only(u8, (transport) => transport < TRANSPORTS.length, 'and 0 is rc, 1 is ud'),
   port: only(u16, (port) => port !== 0, 'which is no port'),
   uuid: u64,
@@ -41,7 +41,7 @@ export interface WorkerAddress {
 export function packWorkerAddress({ uuid, host, port, transport, name }: WorkerAddress): Uint8Array {
   const text = new TextEncoder().encode(name);
   const bytes = new Uint8Array(NAME_AT + text.length);
-  HEAD.encode(viewOf(bytes), 0, { version: VERSION, transport: TRANSPORTS.indexOf(transport), port, uuid });
+  HEAD.write(viewOf(bytes), 0, { transport: TRANSPORTS.indexOf(transport), port, uuid });
   bytes.set(gidFromIp(host), GID_AT);
   bytes.set(text, NAME_AT);
   return bytes;
@@ -52,7 +52,7 @@ export function unpackWorkerAddress(bytes: Uint8Array): WorkerAddress | string {
   if (bytes.length < NAME_AT) return `an address has ${NAME_AT} bytes or more, and these are ${bytes.length}`;
   if (bytes.length > MAX_WORKER_ADDRESS_BYTES)
     return `an address has ${MAX_WORKER_ADDRESS_BYTES} bytes at most, and these are ${bytes.length}`;
-  const head = HEAD.decode(viewOf(bytes), 0);
+  const head = HEAD.decode(bytes);
   if (typeof head === 'string') return head;
   const gid = bytes.slice(GID_AT, NAME_AT);
   const problem = hostProblem(gid);

@@ -1,6 +1,7 @@
 import { partOf, Protocol } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
-import { AmId, Heads, type Layout, UcsStatus, viewOf } from '../wire/index.js';
+import { type Struct, viewOf } from '../../../device/wire/index.js';
+import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
 
 /** What the first message of a send says, in whichever form. */
@@ -14,7 +15,7 @@ interface EagerHead {
 
 interface Form {
   readonly id: AmId;
-  readonly head: Pick<Layout<EagerHead>, 'bytes' | 'encode'>;
+  readonly head: Pick<Struct<EagerHead>, 'bytes' | 'write'>;
 }
 
 const ONLY: Form = { id: AmId.EAGER_ONLY, head: Heads.EAGER_ONLY };
@@ -127,8 +128,8 @@ export class EagerSend implements Waiting, Packer, Completion {
     const { messageId, total } = this.#head;
     const at =
       offset === 0
-        ? this.#form.head.encode(view, 0, this.#head)
-        : Heads.EAGER_MIDDLE.encode(view, 0, { messageId, offset });
+        ? this.#form.head.write(view, 0, this.#head)
+        : Heads.EAGER_MIDDLE.write(view, 0, { messageId, offset });
     const begin = offset - this.#from;
     const part = partOf(this.#data, begin, Math.min(begin + into.length - at, total - this.#from));
     into.set(part, at);
@@ -173,7 +174,7 @@ export class EagerSend implements Waiting, Packer, Completion {
   }
 
   #header(): Uint8Array {
-    return scratch.subarray(0, this.#form.head.encode(scratchView, 0, this.#head));
+    return scratch.subarray(0, this.#form.head.write(scratchView, 0, this.#head));
   }
 
   #release(): void {

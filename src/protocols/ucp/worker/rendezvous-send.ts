@@ -1,3 +1,4 @@
+import { viewOf } from '../../../device/wire/index.js';
 import { partOf, type PeerProblem, Protocol } from '../protocol/index.js';
 import type { Completion, Memory, Packer, Waiting } from '../uct/index.js';
 import {
@@ -9,7 +10,6 @@ import {
   type RtsOpcode,
   UcsStatus,
   ucsStatusName,
-  viewOf,
 } from '../wire/index.js';
 import type { EndpointParts } from './endpoint-parts.js';
 import { lie } from './errors.js';
@@ -156,7 +156,7 @@ export class RendezvousSend implements Waiting, Packer, Completion {
       return Messages.RNDV_RTS.encode(into, { head, rkey: this.#exposed?.key, userHeader });
     }
     const offset = this.#movedBytes;
-    const at = Heads.RNDV_DATA.encode(viewOf(into), 0, { requestId: this.#receiveId, offset });
+    const at = Heads.RNDV_DATA.write(viewOf(into), 0, { requestId: this.#receiveId, offset });
     const part = partOf(this.data, offset, Math.min(offset + into.length - at, this.#size));
     into.set(part, at);
     this.#movedBytes += part.length;

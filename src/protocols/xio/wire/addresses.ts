@@ -1,4 +1,4 @@
-import { viewOf } from './fields.js';
+import { viewOf } from '../../../device/wire/index.js';
 
 // URLs of servers, as messages carry them: {length 2, URL}..., whose number is said elsewhere.
 
@@ -9,7 +9,7 @@ export const MAX_TEXT_BYTES = 1024;
 /** Bytes that all URLs of a message take together: a head has room for them, and for private data. */
 export const MAX_ADDRESS_BYTES = 6144;
 
-const encoder = new TextEncoder();
+export const encoder = new TextEncoder();
 
 /** Bytes that addresses take in a message. */
 export function addressBytesOf(addresses: readonly string[]): number {

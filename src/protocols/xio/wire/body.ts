@@ -1,7 +1,11 @@
 // The memory of bodies is programs', who may transfer it at any time. What is asked here is `byteLength`: in code that V8 11.3 (Node 20) has compiled, `length` of a view
 // stays what it was when its buffer was transferred, once the code has met views of memory that can grow. JavaScript throws at whoever copies from there, or to there, be it no
 // byte at all: so nothing is copied where there is nothing.
-import { copyOf } from './fields.js';
+
+/** A copy of bytes, in memory of its own: those of a Buffer of Node's share theirs when they are sliced. Of what a program has transferred there are none. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === 0 ? new Uint8Array(0) : new Uint8Array(bytes);
+}
 
 /** A body: in one piece, or in several of which none is empty. */
 export type Body = Uint8Array | readonly Uint8Array[];

@@ -1,4 +1,4 @@
-import { setU64, u64, viewOf } from './fields.js';
+import { be16, be53, bits, flag, octets, oneOf, reserved, struct, u8 } from '../../../device/wire/index.js';
 
 // What ends of a session say of memory that one of them grants and the other reads and writes directly. protocol/xio.md 10.8.
 //
@@ -22,10 +22,6 @@ export const PLACE_BYTES = 48;
 export const MOST_DIRECT_BYTES = 64;
 /** In a token: whichever connection of the session. */
 export const ANY_CONNECTION = 0xffff;
-const REQUEST_BYTES = 40;
-const MAPPED_BYTES = 16;
-const READ = 1;
-const WRITE = 2;
 
 /** What became of a direct access of a link's. */
 export type MoveOutcome =
@@ -74,74 +70,59 @@ export interface Mapped {
   readonly place: Uint8Array | undefined;
 }
 
-function bitsOf({ read, write }: Access): number {
-  return (read ? READ : 0) | (write ? WRITE : 0);
-}
+const accessAt = (at: number) => ({
+  read: flag(at, 0),
+  write: flag(at, 1),
+  otherAccess: reserved(bits(at, 7, 2)),
+});
+const TOKEN = struct(
+  { id: octets(0, GRANT_ID_BYTES), length: be53(16), ...accessAt(24), connection: be16(30) },
+  GRANT_TOKEN_BYTES,
+);
+const REQUEST = struct({
+  operation: oneOf(u8, DirectOperation),
+  id: octets(8, GRANT_ID_BYTES),
+  offset: be53(24),
+  length: be53(32),
+});
+const MAPPED = struct({ length: be53, ...accessAt(8) }, 16);
 
-function accessOf(bits: number): Access {
-  return { read: (bits & READ) !== 0, write: (bits & WRITE) !== 0 };
-}
-
-export function encodeGrantToken({ id, length, access, connection }: GrantToken): Uint8Array {
-  const bytes = new Uint8Array(GRANT_TOKEN_BYTES);
-  const view = viewOf(bytes);
-  bytes.set(id);
-  setU64(view, 16, length);
-  view.setUint8(24, bitsOf(access));
-  view.setUint16(30, connection);
-  return bytes;
+export function encodeGrantToken(token: GrantToken): Uint8Array {
+  return TOKEN.encode({ ...token, ...token.access });
 }
 
 /** @returns undefined for what is no token */
 export function decodeGrantToken(bytes: Uint8Array): GrantToken | undefined {
-  if (bytes.length !== GRANT_TOKEN_BYTES) return undefined;
-  const view = viewOf(bytes);
-  const [length, bits] = [u64(view, 16), view.getUint8(24)];
-  if (length < 0 || bits > (READ | WRITE)) return undefined;
-  return { id: bytes.slice(0, GRANT_ID_BYTES), length, access: accessOf(bits), connection: view.getUint16(30) };
+  const token = bytes.length === GRANT_TOKEN_BYTES ? TOKEN.decode(bytes) : '';
+  if (typeof token === 'string') return undefined;
+  const { read, write, ...rest } = token;
+  return { ...rest, access: { read, write } };
 }
 
-export function encodeDirectRequest({ operation, id, offset, length }: DirectRequest): Uint8Array {
-  const bytes = new Uint8Array(REQUEST_BYTES);
-  const view = viewOf(bytes);
-  view.setUint8(0, operation);
-  bytes.set(id, 8);
-  setU64(view, 24, offset);
-  setU64(view, 32, length);
-  return bytes;
-}
+export const encodeDirectRequest: (request: DirectRequest) => Uint8Array = REQUEST.encode;
 
 /** @returns a sentence that says what is wrong with it */
 export function decodeDirectRequest(bytes: Uint8Array): DirectRequest | string {
-  if (bytes.length !== REQUEST_BYTES)
-    return `a direct request has ${bytes.length} bytes, where it has ${REQUEST_BYTES}`;
-  const view = viewOf(bytes);
-  const operation = view.getUint8(0);
-  if (!isOperation(operation)) return `a direct request is of operation ${operation}, which does not exist`;
-  const [offset, length] = [u64(view, 24), u64(view, 32)];
-  if (offset < 0 || length < 0) return 'a direct request has a number beyond 2^53';
-  return { operation, id: bytes.slice(8, 8 + GRANT_ID_BYTES), offset, length };
-}
-
-function isOperation(value: number): value is DirectOperation {
-  return value >= DirectOperation.MAP && value <= DirectOperation.REVOKE;
+  if (bytes.length !== REQUEST.bytes)
+    return `a direct request has ${bytes.length} bytes, where it has ${REQUEST.bytes}`;
+  const request = REQUEST.decode(bytes);
+  return typeof request === 'string' ? `a direct request is wrong: ${request}` : request;
 }
 
 export function encodeMapped({ length, access, place }: Mapped): Uint8Array {
-  const bytes = new Uint8Array(MAPPED_BYTES + (place?.length ?? 0));
-  const view = viewOf(bytes);
-  setU64(view, 0, length);
-  view.setUint8(8, bitsOf(access));
-  if (place !== undefined) bytes.set(place, MAPPED_BYTES);
+  const fields = MAPPED.encode({ length, ...access });
+  if (place === undefined) return fields;
+  const bytes = new Uint8Array(MAPPED.bytes + place.length);
+  bytes.set(fields);
+  bytes.set(place, MAPPED.bytes);
   return bytes;
 }
 
 /** @returns undefined for what is no such answer */
 export function decodeMapped(bytes: Uint8Array): Mapped | undefined {
-  const hasPlace = bytes.length === MAPPED_BYTES + PLACE_BYTES;
-  if (!hasPlace && bytes.length !== MAPPED_BYTES) return undefined;
-  const view = viewOf(bytes);
-  const [length, bits] = [u64(view, 0), view.getUint8(8)];
-  if (length < 0 || bits > (READ | WRITE)) return undefined;
-  return { length, access: accessOf(bits), place: hasPlace ? bytes.slice(MAPPED_BYTES) : undefined };
+  const hasPlace = bytes.length === MAPPED.bytes + PLACE_BYTES;
+  const mapped = hasPlace || bytes.length === MAPPED.bytes ? MAPPED.decode(bytes) : '';
+  if (typeof mapped === 'string') return undefined;
+  const { length, ...access } = mapped;
+  return { length, access, place: hasPlace ? bytes.slice(MAPPED.bytes) : undefined };
 }

@@ -1,4 +1,4 @@
-import { setU64, u64, viewOf } from './fields.js';
+import { be53, viewOf } from '../../../device/wire/index.js';
 import { Flag, type Kind, KNOWN_FLAGS, rulesOf } from './kinds.js';
 import { statusName, XioStatus } from './status.js';
 
@@ -64,12 +64,12 @@ export function encodeHead(bytes: Uint8Array, head: Head, header: Uint8Array, to
   const length = HEAD_BYTES + header.length;
   view.setUint32(0, MAGIC);
   view.setUint32(4, head.kind);
-  setU64(view, 8, length - TLV_BYTES);
-  setU64(view, 16, head.sn);
-  setU64(view, 24, head.ackSn);
-  setU64(view, 32, head.grantedBytes);
-  setU64(view, 40, head.grantedMessages);
-  setU64(view, 48, head.about);
+  be53.write(view, 8, length - TLV_BYTES);
+  be53.write(view, 16, head.sn);
+  be53.write(view, 24, head.ackSn);
+  be53.write(view, 32, head.grantedBytes);
+  be53.write(view, 40, head.grantedMessages);
+  be53.write(view, 48, head.about);
   view.setUint32(56, head.status);
   view.setUint32(60, head.bodyBytes);
   view.setUint32(64, head.maxResponseBytes);
@@ -90,7 +90,7 @@ export function decodeHead(bytes: Uint8Array, head: Head): string | undefined {
   if (bytes.length < HEAD_BYTES) return `a head has ${bytes.length} bytes, where ${HEAD_BYTES} are the least`;
   const view = viewOf(bytes);
   if (view.getUint32(0) !== MAGIC) return 'a message does not begin with "XIOP"';
-  const length = u64(view, 8);
+  const length = be53.read(view, 8);
   if (length !== bytes.length - TLV_BYTES)
     return `a message says that ${length} bytes follow, where ${bytes.length - TLV_BYTES} do`;
   const kind = view.getUint32(4);
@@ -98,11 +98,11 @@ export function decodeHead(bytes: Uint8Array, head: Head): string | undefined {
   if (rules === undefined) return `a message is of kind 0x${kind.toString(16)}, which does not exist`;
   // It has rules, so it is one.
   head.kind = kind as Kind;
-  head.sn = u64(view, 16);
-  head.ackSn = u64(view, 24);
-  head.grantedBytes = u64(view, 32);
-  head.grantedMessages = u64(view, 40);
-  head.about = u64(view, 48);
+  head.sn = be53.read(view, 16);
+  head.ackSn = be53.read(view, 24);
+  head.grantedBytes = be53.read(view, 32);
+  head.grantedMessages = be53.read(view, 40);
+  head.about = be53.read(view, 48);
   head.bodyBytes = view.getUint32(60);
   head.maxResponseBytes = view.getUint32(64);
   head.flags = view.getUint16(68);
@@ -122,7 +122,8 @@ function fieldsProblem(
   { name, isSequenced, isAbout, carries }: NonNullable<ReturnType<typeof rulesOf>>,
 ): string | undefined {
   const { sn, ackSn, grantedBytes, grantedMessages, about, flags, headerBytes, bodyBytes } = head;
-  if (Math.min(sn, ackSn, grantedBytes, grantedMessages, about) < 0) return `${name} has a number beyond 2^53`;
+  if (Math.max(sn, ackSn, grantedBytes, grantedMessages, about) > Number.MAX_SAFE_INTEGER)
+    return `${name} has a number beyond 2^53`;
   if (sn > 0 !== isSequenced) return `${name} has number ${sn}`;
   if (about > 0 !== isAbout) return `${name} is about message ${about}`;
   if ((flags & ~KNOWN_FLAGS) !== 0) return `${name} has flags 0x${flags.toString(16)}, which do not all exist`;

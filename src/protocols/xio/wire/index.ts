@@ -3,6 +3,7 @@ export { addressBytesOf, MAX_ADDRESS_BYTES, MAX_ADDRESSES, MAX_TEXT_BYTES } from
 export {
   type Body,
   bodyOf,
+  copyOf,
   gather,
   isOnePiece,
   lengthOf,
@@ -30,7 +31,6 @@ export {
   type MoveOutcome,
   PLACE_BYTES,
 } from './direct.js';
-export { copyOf } from './fields.js';
 export { decodeHead, emptyHead, encodeHead, type Head, HEAD_BYTES, headerOf, TLV_BYTES, tokenOf } from './head.js';
 export { Flag, Kind, type KindRules, rulesOf } from './kinds.js';
 export {

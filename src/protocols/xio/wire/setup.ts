@@ -1,6 +1,15 @@
-import { addressesIn, encodeAddresses, MAX_ADDRESS_BYTES, MAX_ADDRESSES, MAX_TEXT_BYTES, textIn } from './addresses.js';
-import { copyOf, setU64, u64, viewOf } from './fields.js';
-import { statusName, XioStatus } from './status.js';
+import {
+  addressesIn,
+  encodeAddresses,
+  encoder,
+  MAX_ADDRESS_BYTES,
+  MAX_ADDRESSES,
+  MAX_TEXT_BYTES,
+  textIn,
+} from './addresses.js';
+import { be16, be32, be53, nested, octets, oneOf, only, range, struct, viewOf } from '../../../device/wire/index.js';
+import { copyOf, gather } from './body.js';
+import { XioStatus } from './status.js';
 
 // What the header of MOVE carries: 0 addresses 2 | 2 {length 2, address}...
 
@@ -40,8 +49,6 @@ export const EPOCH_BYTES = 8;
 /** Of a session, at a server. */
 export const MAX_CONNECTIONS = 64;
 export const MAX_PRIVATE_BYTES = 2048;
-const REQUEST_BYTES = 52;
-const ANSWER_BYTES = 40;
 
 /** What an end takes. */
 export interface Limits {
@@ -94,6 +101,25 @@ export interface SetupAnswer {
 
 export const NO_LIMITS: Limits = { queueMessages: 0, queueBytes: 0, maxBodyBytes: 0, maxHeaderBytes: 0 };
 const KNOWN = 1;
+const LIMITS = struct({ queueMessages: be32, queueBytes: be53, maxBodyBytes: be32, maxHeaderBytes: be32 });
+const REQUEST = struct({
+  sessionId: octets(0, SESSION_ID_BYTES),
+  epoch: octets(16, EPOCH_BYTES),
+  connection: range(be16(24), 0, MAX_CONNECTIONS - 1),
+  flags: only(be16, (flags) => (flags & ~KNOWN) === 0, 'which do not all exist'),
+  limits: nested(28, LIMITS),
+  resourceBytes: range(be16, 0, MAX_TEXT_BYTES),
+  privateBytes: range(be16, 0, MAX_PRIVATE_BYTES),
+});
+const ANSWER = struct({
+  epoch: octets(0, EPOCH_BYTES),
+  action: oneOf(be16(8), Action),
+  addressCount: range(be16, 0, MAX_ADDRESSES),
+  status: oneOf(be32, XioStatus),
+  limits: nested(16, LIMITS),
+  privateBytes: range(be16, 0, MAX_PRIVATE_BYTES),
+  wordBytes: range(be16, 0, MAX_TEXT_BYTES),
+});
 const LEAST_MESSAGES = 4;
 const MOST_MESSAGES = 65_535;
 const MOST_BYTES = 2 ** 40;
@@ -110,94 +136,49 @@ export function limitsProblem({ queueMessages, queueBytes, maxBodyBytes, maxHead
 }
 
 export function encodeSetupRequest(request: SetupRequest): Uint8Array {
-  const resource = new TextEncoder().encode(request.resource);
-  const bytes = new Uint8Array(REQUEST_BYTES + resource.length + request.privateData.length);
-  const view = viewOf(bytes);
-  bytes.set(request.sessionId, 0);
-  bytes.set(request.epoch, 16);
-  view.setUint16(24, request.connection);
-  view.setUint16(26, request.isKnown ? KNOWN : 0);
-  setLimits(view, 28, request.limits);
-  view.setUint16(48, resource.length);
-  view.setUint16(50, request.privateData.length);
-  bytes.set(resource, REQUEST_BYTES);
-  bytes.set(request.privateData, REQUEST_BYTES + resource.length);
-  return bytes;
+  const { isKnown, privateData } = request;
+  const resource = encoder.encode(request.resource);
+  const lengths = { resourceBytes: resource.length, privateBytes: privateData.length };
+  return gather([REQUEST.encode({ ...request, ...lengths, flags: isKnown ? KNOWN : 0 }), resource, privateData]);
 }
 
 /** @returns a sentence that says what is wrong with it */
 export function decodeSetupRequest(bytes: Uint8Array): SetupRequest | string {
-  if (bytes.length < REQUEST_BYTES) return `SESSION has ${bytes.length} bytes, where ${REQUEST_BYTES} are the least`;
-  const view = viewOf(bytes);
-  const limits = limitsAt(view, 28);
-  const problem = limitsProblem(limits);
+  const request = REQUEST.decode(bytes);
+  if (typeof request === 'string') return `SESSION is wrong: ${request}`;
+  const { flags, resourceBytes, privateBytes, ...rest } = request;
+  const problem = limitsProblem(rest.limits);
   if (problem !== undefined) return `SESSION says that the client has ${problem}`;
-  const flags = view.getUint16(26);
-  if ((flags & ~KNOWN) !== 0) return `SESSION has flags 0x${flags.toString(16)}, which do not all exist`;
-  const connection = view.getUint16(24);
-  if (connection >= MAX_CONNECTIONS)
-    return `SESSION is of connection ${connection}, where ${MAX_CONNECTIONS} are the most`;
-  const end = REQUEST_BYTES + view.getUint16(48);
-  if (view.getUint16(48) > MAX_TEXT_BYTES || view.getUint16(50) > MAX_PRIVATE_BYTES)
-    return 'SESSION has a longer resource, or more private data, than there can be';
-  if (end + view.getUint16(50) !== bytes.length) return 'SESSION is not as long as its parts';
-  return {
-    sessionId: copyOf(bytes.subarray(0, SESSION_ID_BYTES)),
-    epoch: copyOf(bytes.subarray(16, 16 + EPOCH_BYTES)),
-    connection,
-    isKnown: flags === KNOWN,
-    limits,
-    resource: textIn(bytes.subarray(REQUEST_BYTES, end)),
-    privateData: copyOf(bytes.subarray(end)),
-  };
+  const end = REQUEST.bytes + resourceBytes;
+  if (end + privateBytes !== bytes.length) return 'SESSION is not as long as its parts';
+  const resource = textIn(bytes.subarray(REQUEST.bytes, end));
+  return { ...rest, isKnown: flags === KNOWN, resource, privateData: copyOf(bytes.subarray(end)) };
 }
 
 export function encodeSetupAnswer(answer: SetupAnswer): Uint8Array {
-  const { privateData } = answer;
-  const addresses = encodeAddresses(answer.addresses);
-  const words = new TextEncoder().encode(answer.words);
-  const bytes = new Uint8Array(ANSWER_BYTES + addresses.length + privateData.length + words.length);
-  const view = viewOf(bytes);
-  bytes.set(answer.epoch, 0);
-  view.setUint16(8, answer.action);
-  view.setUint16(10, answer.addresses.length);
-  view.setUint32(12, answer.status);
-  setLimits(view, 16, answer.limits);
-  view.setUint16(36, privateData.length);
-  view.setUint16(38, words.length);
-  bytes.set(addresses, ANSWER_BYTES);
-  bytes.set(privateData, ANSWER_BYTES + addresses.length);
-  bytes.set(words, ANSWER_BYTES + addresses.length + privateData.length);
-  return bytes;
+  const { addresses, privateData } = answer;
+  const words = encoder.encode(answer.words);
+  const counts = { addressCount: addresses.length, privateBytes: privateData.length, wordBytes: words.length };
+  return gather([ANSWER.encode({ ...answer, ...counts }), encodeAddresses(addresses), privateData, words]);
 }
 
 /** @returns a sentence that says what is wrong with it */
 export function decodeSetupAnswer(bytes: Uint8Array): SetupAnswer | string {
-  if (bytes.length < ANSWER_BYTES)
-    return `SESSION_ANSWER has ${bytes.length} bytes, where ${ANSWER_BYTES} are the least`;
-  const view = viewOf(bytes);
-  const action = view.getUint16(8);
-  if (!isAction(action)) return `SESSION_ANSWER has action ${action}, which does not exist`;
-  const limits = limitsAt(view, 16);
-  const problem = action === Action.ACCEPT ? limitsProblem(limits) : undefined;
+  const answer = ANSWER.decode(bytes);
+  if (typeof answer === 'string') return `SESSION_ANSWER is wrong: ${answer}`;
+  const { addressCount, privateBytes, wordBytes, ...rest } = answer;
+  const { action, status } = rest;
+  const problem = action === Action.ACCEPT ? limitsProblem(rest.limits) : undefined;
   if (problem !== undefined) return `SESSION_ANSWER says that the server has ${problem}`;
-  const status = view.getUint32(12);
-  if (statusName(status) === undefined) return `SESSION_ANSWER has status ${status}, which does not exist`;
-  const count = view.getUint16(10);
-  if (count > MAX_ADDRESSES) return `SESSION_ANSWER has ${count} addresses, where ${MAX_ADDRESSES} are the most`;
-  if (action === Action.REDIRECT && count === 0) return 'SESSION_ANSWER sends the session on to nobody';
-  const texts = addressesIn(bytes, ANSWER_BYTES, count);
-  const [privateBytes, wordBytes] = [view.getUint16(36), view.getUint16(38)];
-  if (texts === undefined || texts.end + privateBytes + wordBytes !== bytes.length || privateBytes > MAX_PRIVATE_BYTES)
+  if (action === Action.REDIRECT && addressCount === 0) return 'SESSION_ANSWER sends the session on to nobody';
+  const texts = addressesIn(bytes, ANSWER.bytes, addressCount);
+  if (texts === undefined || texts.end + privateBytes + wordBytes !== bytes.length)
     return 'SESSION_ANSWER is not as long as its parts';
-  const misplaced = misplacedIn(action, status, count, wordBytes);
+  const misplaced = misplacedIn(action, status, addressCount, wordBytes);
   if (misplaced !== undefined) return misplaced;
   const wordsAt = texts.end + privateBytes;
   return {
-    epoch: copyOf(bytes.subarray(0, EPOCH_BYTES)),
-    action,
-    status,
-    limits,
+    ...rest,
     addresses: texts.addresses,
     privateData: copyOf(bytes.subarray(texts.end, wordsAt)),
     words: textIn(bytes.subarray(wordsAt)),
@@ -209,27 +190,6 @@ function misplacedIn(action: Action, status: number, addresses: number, wordByte
   if (action === Action.REJECT && status === XioStatus.XIO_E_SUCCESS)
     return 'SESSION_ANSWER refuses the session with success';
   if (action !== Action.REJECT && wordBytes > 0) return 'SESSION_ANSWER says why, and refuses nothing';
-  if (wordBytes > MAX_TEXT_BYTES) return `SESSION_ANSWER has ${wordBytes} bytes of words`;
   const hasAddresses = action === Action.ACCEPT || action === Action.REDIRECT;
   return addresses > 0 && !hasAddresses ? 'SESSION_ANSWER has addresses, and sends nobody there' : undefined;
-}
-
-function isAction(value: number): value is Action {
-  return value >= Action.ACCEPT && value <= Action.UNKNOWN;
-}
-
-function setLimits(view: DataView, offset: number, limits: Limits): void {
-  view.setUint32(offset, limits.queueMessages);
-  setU64(view, offset + 4, limits.queueBytes);
-  view.setUint32(offset + 12, limits.maxBodyBytes);
-  view.setUint32(offset + 16, limits.maxHeaderBytes);
-}
-
-function limitsAt(view: DataView, offset: number): Limits {
-  return {
-    queueMessages: view.getUint32(offset),
-    queueBytes: u64(view, offset + 4),
-    maxBodyBytes: view.getUint32(offset + 12),
-    maxHeaderBytes: view.getUint32(offset + 16),
-  };
 }

@@ -40,29 +40,37 @@ export class CmProgram {
 
   readonly #commands: readonly (() => void)[] = [
     () => this.#destroy(),
-    () => this.#give(2, Requests.BIND_IP.write({ addr: this.#address(), id: this.#id() })),
-    () => this.#give(2, Requests.BIND_IP.write({ addr: this.#address(), id: this.#id() })),
+    () => this.#give(2, Requests.BIND_IP.encodePadded({ addr: this.#address(), id: this.#id() })),
+    () => this.#give(2, Requests.BIND_IP.encodePadded({ addr: this.#address(), id: this.#id() })),
     () =>
       this.#give(
         3,
-        Requests.RESOLVE_IP.write({
+        Requests.RESOLVE_IP.encodePadded({
           source: this.#address(),
           to: this.#address(),
           id: this.#id(),
           timeoutMs: this.choices.below(100),
         }),
       ),
-    () => this.#give(4, Requests.RESOLVE_ROUTE.write({ id: this.#id(), timeoutMs: this.choices.below(100) })),
+    () => this.#give(4, Requests.RESOLVE_ROUTE.encodePadded({ id: this.#id(), timeoutMs: this.choices.below(100) })),
     () => this.#give(5, this.#withResponse()),
-    () => this.#give(6, Requests.CONNECT.write({ param: this.#param(), id: this.#id() })),
-    () => this.#give(7, Requests.LISTEN.write({ id: this.#id(), backlog: this.choices.of([0, 1, 10, -1, 2 ** 30]) })),
-    () => this.#give(8, Requests.ACCEPT.write({ uid: 1n, param: this.#param(), id: this.#id() })),
-    () => this.#give(9, Requests.REJECT.write({ id: this.#id(), privateDataLen: this.choices.below(256) })),
-    () => this.#give(10, Requests.ID.write({ id: this.#id() })),
+    () => this.#give(6, Requests.CONNECT.encodePadded({ param: this.#param(), id: this.#id() })),
+    () =>
+      this.#give(
+        7,
+        Requests.LISTEN.encodePadded({ id: this.#id(), backlog: this.choices.of([0, 1, 10, -1, 2 ** 30]) }),
+      ),
+    () => this.#give(8, Requests.ACCEPT.encodePadded({ uid: 1n, param: this.#param(), id: this.#id() })),
+    () => this.#give(9, Requests.REJECT.encodePadded({ id: this.#id(), privateDataLen: this.choices.below(256) })),
+    () => this.#give(10, Requests.ID.encodePadded({ id: this.#id() })),
     () =>
       this.#give(
         11,
-        Requests.INIT_QP_ATTR.write({ response: this.#response(), id: this.#id(), qpState: this.choices.below(8) }),
+        Requests.INIT_QP_ATTR.encodePadded({
+          response: this.#response(),
+          id: this.#id(),
+          qpState: this.choices.below(8),
+        }),
       ),
     () => {
       const { commands } = this.memory;
@@ -71,36 +79,57 @@ export class CmProgram {
       const length = this.choices.of([1, 4, 1, 4, 0, 8, 2 ** 31]);
       this.#give(
         14,
-        Requests.SET_OPTION.write({ value, id: this.#id(), level: this.choices.chance(95) ? 0 : 1, name, length }),
+        Requests.SET_OPTION.encodePadded({
+          value,
+          id: this.#id(),
+          level: this.choices.chance(95) ? 0 : 1,
+          name,
+          length,
+        }),
       );
     },
-    () => this.#give(15, Requests.NOTIFY.write({ id: this.#id(), event: this.choices.below(24) })),
+    () => this.#give(15, Requests.NOTIFY.encodePadded({ id: this.#id(), event: this.choices.below(24) })),
     () =>
       this.#give(
         16,
-        Requests.JOIN_IP_MCAST.write({ response: this.#response(), uid: 7n, addr: this.#address(), id: this.#id() }),
+        Requests.JOIN_IP_MCAST.encodePadded({
+          response: this.#response(),
+          uid: 7n,
+          addr: this.#address(),
+          id: this.#id(),
+        }),
         true,
       ),
     () => this.#give(17, this.#withResponse()),
     () =>
       this.#give(
         18,
-        Requests.MIGRATE_ID.write({
+        Requests.MIGRATE_ID.encodePadded({
           response: this.#response(),
           id: this.#id(),
           fd: this.choices.chance(80) ? this.choices.of([...this.calls.fds, this.file.fd]) : this.choices.below(100),
         }),
       ),
-    () => this.#give(20, Requests.BIND.write({ id: this.#id(), addr: this.#address() })),
+    () => this.#give(20, Requests.BIND.encodePadded({ id: this.#id(), addr: this.#address() })),
     () =>
       this.#give(
         21,
-        Requests.RESOLVE_ADDR.write({ id: this.#id(), timeoutMs: 10, source: this.#address(), to: this.#address() }),
+        Requests.RESOLVE_ADDR.encodePadded({
+          id: this.#id(),
+          timeoutMs: 10,
+          source: this.#address(),
+          to: this.#address(),
+        }),
       ),
     () =>
       this.#give(
         22,
-        Requests.JOIN_MCAST.write({ response: this.#response(), uid: 7n, id: this.#id(), addr: this.#address() }),
+        Requests.JOIN_MCAST.encodePadded({
+          response: this.#response(),
+          uid: 7n,
+          id: this.#id(),
+          addr: this.#address(),
+        }),
         true,
       ),
     () =>
@@ -122,7 +151,7 @@ export class CmProgram {
   }
 
   #withResponse(): Uint8Array {
-    return Requests.ID_WITH_RESPONSE.write({ response: this.#response(), id: this.#id() });
+    return Requests.ID_WITH_RESPONSE.encodePadded({ response: this.#response(), id: this.#id() });
   }
 
   #address() {
@@ -143,7 +172,7 @@ export class CmProgram {
   #param() {
     const { choices, known } = this;
     const bytes = new Uint8Array(CONN_PARAM.bytes);
-    const values = CONN_PARAM.read(bytes);
+    const values = CONN_PARAM.readPadded(bytes);
     return {
       ...values,
       qpNum: known.qps.length > 0 && choices.chance(90) ? choices.of(known.qps) : choices.u32() >>> 0,
@@ -163,7 +192,7 @@ export class CmProgram {
       ? choices.of([PortSpace.TCP, PortSpace.TCP, PortSpace.UDP])
       : choices.below(65536);
     const qpType = choices.of([QpType.RC, QpType.UD, choices.below(256)]);
-    const request = Requests.CREATE_ID.write({
+    const request = Requests.CREATE_ID.encodePadded({
       uid: BigInt(choices.below(100)),
       response: this.#response(),
       portSpace,
@@ -174,7 +203,7 @@ export class CmProgram {
 
   #destroy(): void {
     const id = this.#id();
-    const request = Requests.ID_WITH_RESPONSE.write({ response: this.#response(), id });
+    const request = Requests.ID_WITH_RESPONSE.encodePadded({ response: this.#response(), id });
     if (this.#give(1, request) < 0) return;
     const at = this.#ids.indexOf(id);
     if (at >= 0) this.#ids.splice(at, 1);
@@ -182,7 +211,7 @@ export class CmProgram {
 
   #getEvent(): void {
     const { commands } = this.memory;
-    const ending = this.#give(12, Requests.GET_EVENT.write({ response: this.#response() }));
+    const ending = this.#give(12, Requests.GET_EVENT.encodePadded({ response: this.#response() }));
     if (ending < 0) return;
     const view = new DataView(commands.bytes.buffer, commands.bytes.byteOffset + RESPONSE_AT);
     const id = view.getUint32(8, true);

@@ -108,7 +108,7 @@ export class UverbsProgram {
       (number: number, kind: Kind, behind = true) =>
       () => {
         const handle = this.#handle(kind);
-        const request = (behind ? HANDLE_BEHIND : HANDLE).write({ handle });
+        const request = (behind ? HANDLE_BEHIND : HANDLE).encodePadded({ handle });
         if (this.#give({ number, request }) === 0) this.#forget(kind, handle);
       };
     const gives =
@@ -116,13 +116,13 @@ export class UverbsProgram {
         if (this.#handles[kind].length >= MOST[kind]) return;
         const command = make();
         this.#give(command, (answer, driver) => {
-          this.#handles[kind].push(HANDLE.read(answer).handle);
+          this.#handles[kind].push(HANDLE.readPadded(answer).handle);
           then?.(answer, driver);
         });
       };
     const knowsQp = (type: number, isSrq: number, domain: string) => (answer: Uint8Array, driver: Uint8Array) => {
-      const { handle, qpn } = CREATE_QP.answer.read(answer);
-      const { sq, rq } = CREATE_QP.driverAnswer.read(driver);
+      const { handle, qpn } = CREATE_QP.answer.readPadded(answer);
+      const { sq, rq } = CREATE_QP.driverAnswer.readPadded(driver);
       const sends = this.#map(sq);
       this.#qps.push({
         domain,
@@ -140,9 +140,9 @@ export class UverbsProgram {
       const elsewhere = [0n, BigInt(this.memory.secret.at), 2n ** 64n - 4096n];
       const iova = sealed || this.choices.chance(80) ? start : this.choices.of(elsewhere);
       const pd = this.#handle('pd');
-      const request = REG_MR.request.write({ start, length, iova, access, pd });
+      const request = REG_MR.request.encodePadded({ start, length, iova, access, pd });
       const knowsKeys = (answer: Uint8Array): void => {
-        const { handle, lkey, rkey } = REG_MR.answer.read(answer);
+        const { handle, lkey, rkey } = REG_MR.answer.readPadded(answer);
         this.known.keys.push(lkey, rkey);
         this.known.regions.push({ name: this.#name(handle), lkey, rkey, iova, length, domain: this.#name(pd), sealed });
       };
@@ -155,7 +155,7 @@ export class UverbsProgram {
       channel: this.choices.chance(50) ? -1 : this.#descriptor(),
     });
     const knowsCq = (_: Uint8Array, driver: Uint8Array): void => {
-      this.#map(CREATE_CQ.driverAnswer.read(driver))?.holdCompletions();
+      this.#map(CREATE_CQ.driverAnswer.readPadded(driver))?.holdCompletions();
     };
     const srqRequest = () => ({
       userHandle: BigInt(this.choices.below(64)),
@@ -165,7 +165,7 @@ export class UverbsProgram {
       srqLimit: this.choices.below(8),
     });
     const knowsSrq = (_: Uint8Array, driver: Uint8Array): void => {
-      this.#map(CREATE_SRQ.driverAnswer.read(driver));
+      this.#map(CREATE_SRQ.driverAnswer.readPadded(driver));
     };
     const modify = () => {
       const state = this.choices.below(8);
@@ -176,10 +176,11 @@ export class UverbsProgram {
       );
     };
     return [
-      () => this.#give({ number: 0, request: EMPTY.write({}) }),
-      () => this.#give({ number: 1, extended: this.choices.chance(50), request: EMPTY.write({}) }),
-      () => this.#give({ number: 2, request: QUERY_PORT.request.write({ portNum: this.#number(1, [0, 2, 255]) }) }),
-      gives('pd', () => ({ number: 3, request: EMPTY.write({}) })),
+      () => this.#give({ number: 0, request: EMPTY.encodePadded({}) }),
+      () => this.#give({ number: 1, extended: this.choices.chance(50), request: EMPTY.encodePadded({}) }),
+      () =>
+        this.#give({ number: 2, request: QUERY_PORT.request.encodePadded({ portNum: this.#number(1, [0, 2, 255]) }) }),
+      gives('pd', () => ({ number: 3, request: EMPTY.encodePadded({}) })),
       ends(4, 'pd', false),
       ...Array<() => void>(REGISTRATIONS).fill(regMr),
       ends(13, 'mr', false),
@@ -187,65 +188,68 @@ export class UverbsProgram {
         'mw',
         () => ({
           number: 14,
-          request: ALLOC_MW.request.write({
+          request: ALLOC_MW.request.encodePadded({
             pd: this.#handle('pd'),
             type: this.#number(this.choices.of([MwType.TYPE_1, MwType.TYPE_2]), [0, 3, 255]),
           }),
         }),
-        (answer) => void this.known.keys.push(ALLOC_MW.answer.read(answer).rkey),
+        (answer) => void this.known.keys.push(ALLOC_MW.answer.readPadded(answer).rkey),
       ),
       ends(16, 'mw', false),
       gives('ah', () => ({
         number: 5,
-        request: CREATE_AH.request.write({
+        request: CREATE_AH.request.encodePadded({
           pd: this.#handle('pd'),
-          attr: AH_ATTR.read(AH_ATTR.write(this.#address())),
+          attr: AH_ATTR.readPadded(AH_ATTR.encodePadded(this.#address())),
         }),
       })),
       ends(8, 'ah', false),
       () => {
         if (this.#channels.length >= MOST_CHANNELS) return;
-        this.#give({ number: 17, request: EMPTY.write({}) }, (answer) =>
-          this.#channels.push(Structs.CREATE_COMP_CHANNEL.answer.read(answer).fd),
+        this.#give({ number: 17, request: EMPTY.encodePadded({}) }, (answer) =>
+          this.#channels.push(Structs.CREATE_COMP_CHANNEL.answer.readPadded(answer).fd),
         );
       },
-      gives('cq', () => ({ number: 18, request: CREATE_CQ.request.write(cqRequest()) }), knowsCq),
+      gives('cq', () => ({ number: 18, request: CREATE_CQ.request.encodePadded(cqRequest()) }), knowsCq),
       gives(
         'cq',
         () => ({
           number: 18,
           extended: true,
-          request: CREATE_CQ_EX.request.write({ ...cqRequest(), flags: this.#number(0, [1, 2]) }),
+          request: CREATE_CQ_EX.request.encodePadded({ ...cqRequest(), flags: this.#number(0, [1, 2]) }),
         }),
         knowsCq,
       ),
       () => {
-        const request = RESIZE_CQ.request.write({ handle: this.#handle('cq'), cqe: count(63) });
+        const request = RESIZE_CQ.request.encodePadded({ handle: this.#handle('cq'), cqe: count(63) });
         this.#give({ number: 19, request }, knowsCq);
       },
       ends(20, 'cq'),
       () =>
         this.#give({
           number: 23,
-          request: REQ_NOTIFY_CQ.request.write({ handle: this.#handle('cq'), solicitedOnly: this.choices.below(2) }),
+          request: REQ_NOTIFY_CQ.request.encodePadded({
+            handle: this.#handle('cq'),
+            solicitedOnly: this.choices.below(2),
+          }),
         }),
       () => {
         const values = qp();
         gives(
           'qp',
-          () => ({ number: 24, request: CREATE_QP.request.write(values) }),
+          () => ({ number: 24, request: CREATE_QP.request.encodePadded(values) }),
           knowsQp(values.qpType, values.isSrq, this.#name(values.pd)),
         )();
       },
       () => {
         const values = { ...qp(), createFlags: this.#number(0, [1, 2, 0xffffffff]) };
-        const request = CREATE_QP_EX.request.write(values);
+        const request = CREATE_QP_EX.request.encodePadded(values);
         gives('qp', () => ({ number: 24, extended: true, request }))();
       },
       () =>
         this.#give({
           number: 25,
-          request: QUERY_QP.request.write({ handle: this.#handle('qp'), mask: this.choices.u32() >>> 0 }),
+          request: QUERY_QP.request.encodePadded({ handle: this.#handle('qp'), mask: this.choices.u32() >>> 0 }),
         }),
       modify,
       modify,
@@ -253,16 +257,19 @@ export class UverbsProgram {
       () =>
         this.#give({
           number: this.choices.of([30, 31]),
-          request: MCAST.request.write({
+          request: MCAST.request.encodePadded({
             gid: this.#gid(),
             handle: this.#handle('qp'),
             mlid: this.choices.below(2) * 0xc000,
           }),
         }),
-      gives('srq', () => ({ number: 32, request: CREATE_SRQ.request.write(srqRequest()) }), knowsSrq),
+      gives('srq', () => ({ number: 32, request: CREATE_SRQ.request.encodePadded(srqRequest()) }), knowsSrq),
       gives(
         'srq',
-        () => ({ number: 39, request: CREATE_XSRQ.request.write({ ...srqRequest(), srqType: this.choices.below(4) }) }),
+        () => ({
+          number: 39,
+          request: CREATE_XSRQ.request.encodePadded({ ...srqRequest(), srqType: this.choices.below(4) }),
+        }),
         knowsSrq,
       ),
       () => {
@@ -270,16 +277,21 @@ export class UverbsProgram {
         const placeAddress = BigInt(
           this.choices.chance(80) ? commands.at + commands.bytes.length - 64 : this.memory.nowhere(this.choices),
         );
-        const request = MODIFY_SRQ.request.write({
+        const request = MODIFY_SRQ.request.encodePadded({
           handle: this.#handle('srq'),
           mask: this.choices.of([SrqAttrMask.MAX_WR, SrqAttrMask.LIMIT, 3, this.choices.below(16)]),
           maxWr: count(63),
           srqLimit: this.choices.below(70),
         });
-        const found = this.#give({ number: 33, request, driver: MODIFY_SRQ.driverRequest.write({ placeAddress }) });
-        if (found === 0 && placeAddress > commands.at) this.#map(MODIFY_SRQ.place.read(commands.bytes.subarray(-64)));
+        const found = this.#give({
+          number: 33,
+          request,
+          driver: MODIFY_SRQ.driverRequest.encodePadded({ placeAddress }),
+        });
+        if (found === 0 && placeAddress > commands.at)
+          this.#map(MODIFY_SRQ.place.readPadded(commands.bytes.subarray(-64)));
       },
-      () => this.#give({ number: 34, request: HANDLE_BEHIND.write({ handle: this.#handle('srq') }) }),
+      () => this.#give({ number: 34, request: HANDLE_BEHIND.encodePadded({ handle: this.#handle('srq') }) }),
       ends(35, 'srq'),
       () =>
         this.#give({
@@ -403,7 +415,9 @@ export class UverbsProgram {
       ...more,
     };
     const extended = choices.chance(10);
-    const request = extended ? Structs.MODIFY_QP_EX.request.write(values) : Structs.MODIFY_QP.request.write(values);
+    const request = extended
+      ? Structs.MODIFY_QP_EX.request.encodePadded(values)
+      : Structs.MODIFY_QP.request.encodePadded(values);
     return this.#give({ number: 26, extended, request });
   }
 
@@ -469,7 +483,7 @@ export class UverbsProgram {
   #ring(handle: number): void {
     const { choices, calls, file, memory } = this;
     const { at, bytes } = memory.commands;
-    const request = Structs.DOORBELL.request.write({ command: this.#number(28, [0, 1, 30]), handle });
+    const request = Structs.DOORBELL.request.encodePadded({ command: this.#number(28, [0, 1, 30]), handle });
     bytes.set(request, 1024);
     const length = this.#number(request.length, [0, 31, 33, 2 ** 31, 2 ** 52]);
     const from = this.#number(at + 1024, [0, at + bytes.length - 16, 2 ** 47]);

@@ -1,11 +1,11 @@
 import type { ConnParam, ConnParamReceived } from '../../../api/rdmacm/index.js';
-import { raw, struct, u32, u8, type ValuesOf } from '../../structs/struct.js';
+import { octets, struct, u32, u8, type ValuesOf } from '../../../device/wire/index.js';
 
 /** `struct rdma_ucm_conn_param`. */
 export const CONN_PARAM = struct({
   qpNum: u32(0),
   qkey: u32(4),
-  privateData: raw(8, 256),
+  privateData: octets(8, 256),
   privateDataLen: u8(264),
   srq: u8(265),
   responderResources: u8(266),

@@ -1,6 +1,6 @@
 import type { CmEvent, UdParamReceived } from '../../../api/rdmacm/index.js';
 import { AH_ATTR, destinationOf } from '../../structs/addresses.js';
-import { i32, nested, raw, struct, u32, u64, u8, type ValuesOf, type Writable } from '../../structs/struct.js';
+import { i32, nested, octets, struct, u32, u64, u8, type ValuesOf, type Writable } from '../../../device/wire/index.js';
 import { CONN_PARAM, connParamFor } from './conn-param.js';
 
 /** `struct rdma_ucm_ud_param`. */
@@ -8,7 +8,7 @@ const UD_PARAM = struct({
   qpNum: u32(0),
   qkey: u32(4),
   ahAttr: nested(8, AH_ATTR),
-  privateData: raw(40, 256),
+  privateData: octets(40, 256),
   privateDataLen: u8(296),
 });
 

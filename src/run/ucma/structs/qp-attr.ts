@@ -1,7 +1,7 @@
 import type { QpModifyAttr } from '../../../api/verbs/index.js';
 import { attrMaskOf, QpAttrMask } from '../../../device/ibta/index.js';
 import { AH_ATTR, destinationOf } from '../../structs/addresses.js';
-import { nested, struct, u16, u32, u8, type ValuesOf, type Writable } from '../../structs/struct.js';
+import { nested, struct, u16, u32, u8, type ValuesOf, type Writable } from '../../../device/wire/index.js';
 
 /** `struct ib_uverbs_qp_attr`. */
 export const QP_ATTR = struct(

@@ -1,5 +1,5 @@
 /** Requests of the commands (`rdma_user_cm.h`), by the commands' names. */
-import { i32, nested, raw, struct, u16, u32, u64, u8 } from '../../structs/struct.js';
+import { i32, nested, octets, struct, u16, u32, u64, u8 } from '../../../device/wire/index.js';
 import { CONN_PARAM } from './conn-param.js';
 import { SOCKADDR } from './socket-address.js';
 
@@ -21,7 +21,7 @@ export const SET_OPTION = struct({ value: u64(0), id: u32(8), level: u32(12), na
 export const RESOLVE_ROUTE = struct({ id: u32(0), timeoutMs: u32(4) });
 export const CONNECT = struct({ param: nested(0, CONN_PARAM), id: u32(272) });
 export const ACCEPT = struct({ uid: u64(0), param: nested(8, CONN_PARAM), id: u32(280) });
-export const REJECT = struct({ id: u32(0), privateDataLen: u8(4), privateData: raw(8, 256) });
+export const REJECT = struct({ id: u32(0), privateDataLen: u8(4), privateData: octets(8, 256) });
 
 // Those with addresses come in two forms: with room for either version of IP, and with room for any address.
 export const BIND_IP = struct({ addr: nested(8, SOCKADDR), id: u32(36) });

@@ -1,12 +1,22 @@
 import type { CmId } from '../../../api/rdmacm/index.js';
-import { be16, be64, nested, raw, struct, u32, u8, type ValuesOf, type Writable } from '../../structs/struct.js';
+import {
+  be16,
+  be64,
+  nested,
+  octets,
+  struct,
+  u32,
+  u8,
+  type ValuesOf,
+  type Writable,
+} from '../../../device/wire/index.js';
 import { SOCKADDR, socketAddressFor } from './socket-address.js';
 
 /** `struct ib_user_path_rec`, as far as it means something here. */
 const PATH_RECORD = struct(
   {
-    dgid: raw(0, 16),
-    sgid: raw(16, 16),
+    dgid: octets(0, 16),
+    sgid: octets(16, 16),
     reversible: u32(44),
     mtu: u32(48),
     pkey: be16(52),

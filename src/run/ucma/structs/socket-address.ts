@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
-import { be16, raw, struct, u16, type ValuesOf } from '../../structs/struct.js';
+import { be16, octets, struct, u16, type ValuesOf } from '../../../device/wire/index.js';
 
 const AF_INET = 2;
 const AF_INET6 = 10;
@@ -10,7 +10,7 @@ const AF_INET6 = 10;
 const AF_IB = 27;
 
 /** `struct sockaddr_in6`, and a `struct sockaddr_in` in its room (ip(7), ipv6(7)). */
-export const SOCKADDR = struct({ family: u16(0), port: be16(2), ipv4: raw(4, 4), ipv6: raw(8, 16) }, 28);
+export const SOCKADDR = struct({ family: u16(0), port: be16(2), ipv4: octets(4, 4), ipv6: octets(8, 16) }, 28);
 
 type Values = ValuesOf<typeof SOCKADDR>;
 

@@ -22,7 +22,7 @@ import { type Caller, command, order } from '../command.js';
 import { GUEST_LIMITS, MAX_INLINE_BYTES } from '../device-limits.js';
 import type { EventSubject, GuestQp } from '../guest-objects.js';
 import { Refusal } from '../refusal.js';
-import type { ValuesOf } from '../../structs/struct.js';
+import type { ValuesOf } from '../../../device/wire/index.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
 

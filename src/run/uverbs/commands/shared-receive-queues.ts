@@ -78,7 +78,7 @@ function resize(file: GuestContext, guest: GuestSrq, maxWr: number, caller: Call
     guest.isMoving = true;
     srq.modify({ maxWr: queue.capacity });
     if (!receives.moveTo(queue)) throw new Refusal('EINVAL');
-    caller.write(placeAddress, MODIFY_SRQ.place.write(queue.place));
+    caller.write(placeAddress, MODIFY_SRQ.place.encode(queue.place));
   } catch (error) {
     queue.release();
     throw error;

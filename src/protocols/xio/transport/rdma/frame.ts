@@ -1,3 +1,4 @@
+import { viewOf } from '../../../../device/wire/index.js';
 import { type Body, MAX_PIECES, putBody } from '../../wire/index.js';
 import { TOKEN_BYTES } from '../link.js';
 
@@ -155,8 +156,4 @@ export function decodePlaces(bytes: Uint8Array, frame: Frame): readonly RemotePl
   }
   if (rest <= 0) return 'the pieces of a body are longer than it is';
   return [{ address, rkey, length: rest }, ...places];
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

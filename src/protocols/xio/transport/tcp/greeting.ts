@@ -1,7 +1,7 @@
 import { type Clock, type LinkOptions, XioError } from '../index.js';
 import type { ByteStream, StreamFollower } from './byte-stream.js';
 import { TcpLink } from './tcp-link.js';
-import { HELLO_BYTES, isLikeHello, readHello, writeHello } from './wire.js';
+import { HELLO, isLikeHello } from './wire.js';
 
 /** What comes of a greeting: one of these, once. */
 export interface GreetingResult {
@@ -11,7 +11,7 @@ export interface GreetingResult {
 
 /** Both ends of a connection say hello. */
 export class Greeting implements StreamFollower {
-  readonly #hello = new Uint8Array(HELLO_BYTES);
+  readonly #hello = new Uint8Array(HELLO.bytes);
   #helloBytes = 0;
   #isOver = false;
 
@@ -23,7 +23,7 @@ export class Greeting implements StreamFollower {
   ) {
     stream.follow(this);
     stream.setReading(true);
-    stream.write(writeHello(options.maxBodyBytes));
+    stream.write(HELLO.encode(options));
   }
 
   /** Gives it up; nothing comes of it. Idempotent. */
@@ -36,22 +36,22 @@ export class Greeting implements StreamFollower {
   /** @internal */
   onBytes(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    const taken = Math.min(bytes.length, HELLO_BYTES - this.#helloBytes);
+    const taken = Math.min(bytes.length, HELLO.bytes - this.#helloBytes);
     this.#hello.set(bytes.subarray(0, taken), this.#helloBytes);
     this.#helloBytes += taken;
     if (!isLikeHello(this.#hello.subarray(0, this.#helloBytes))) {
       this.#fail(new XioError('XIO_E_INVALID_VERSION', 'the peer speaks another protocol'));
       return;
     }
-    if (this.#helloBytes < HELLO_BYTES) return;
-    const maxBodyBytes = readHello(this.#hello);
-    if (maxBodyBytes === undefined) {
+    if (this.#helloBytes < HELLO.bytes) return;
+    const hello = HELLO.decode(this.#hello);
+    if (typeof hello === 'string') {
       this.#fail(new XioError('XIO_E_INVALID_VERSION', 'the peer speaks another version of the protocol'));
       return;
     }
     this.#isOver = true;
     const early = bytes.subarray(taken);
-    this.result.onLink(new TcpLink(this.stream, this.options, maxBodyBytes, this.clock, early));
+    this.result.onLink(new TcpLink(this.stream, this.options, hello.maxBodyBytes, this.clock, early));
   }
 
   /** @internal */

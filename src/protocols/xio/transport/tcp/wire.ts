@@ -1,3 +1,5 @@
+import { be16, be32, handshake } from '../../../../device/wire/index.js';
+
 /**
  * What ends of a TCP link say. Integers are big-endian. First each end says hello, without waiting for the other:
  *
@@ -18,8 +20,6 @@
  * | 2..3 | bytes of the head |
  * | 4..7 | bytes of the body |
  */
-export const VERSION = 1;
-export const HELLO_BYTES = 16;
 export const PREFIX_BYTES = 8;
 /** The longest head that ends of this version take. */
 export const MAX_HEAD_BYTES = 9216;
@@ -40,17 +40,8 @@ export const FrameKind = {
 } as const;
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 
-const MAGIC = Uint8Array.from('XIOP', (letter) => letter.charCodeAt(0));
-
-/** @param maxBodyBytes the longest body that is taken */
-export function writeHello(maxBodyBytes: number): Uint8Array {
-  const hello = new Uint8Array(HELLO_BYTES);
-  hello.set(MAGIC);
-  const view = new DataView(hello.buffer);
-  view.setUint16(4, VERSION);
-  view.setUint32(8, maxBodyBytes);
-  return hello;
-}
+const MAGIC = 'XIOP';
+export const HELLO = handshake(MAGIC, 1, { maxBodyBytes: be32(8) }, { bytes: 16, versionType: be16 });
 
 /**
  * Whether that can still become a hello.
@@ -58,13 +49,7 @@ export function writeHello(maxBodyBytes: number): Uint8Array {
  * @param hello its first bytes, all of them or fewer
  */
 export function isLikeHello(hello: Uint8Array): boolean {
-  return MAGIC.every((byte, at) => at >= hello.length || hello[at] === byte);
-}
-
-/** @param hello whole, and {@link isLikeHello}. @returns the longest body that the peer takes; undefined when it is of another version */
-export function readHello(hello: Uint8Array): number | undefined {
-  const view = new DataView(hello.buffer, hello.byteOffset, HELLO_BYTES);
-  return view.getUint16(4) === VERSION ? view.getUint32(8) : undefined;
+  return Array.from(MAGIC).every((letter, at) => at >= hello.length || hello[at] === letter.charCodeAt(0));
 }
 
 export function writePrefix(into: Uint8Array, at: number, kind: FrameKind, headBytes: number, bodyBytes: number): void {

@@ -6,7 +6,7 @@ import { VerbsError } from '../../../../../entry/index.js';
 import type { Link, LinkListener, LinkTarget } from '../../../transport/index.js';
 import { tcp } from '../../../transport/tcp/index.js';
 import { listen } from '../../../transport/tcp/listening.js';
-import { HELLO_BYTES, writeHello } from '../../../transport/tcp/wire.js';
+import { HELLO } from '../../../transport/tcp/wire.js';
 import { loopback } from '../../../../../../test/support/loopback.js';
 import { LinkEnd } from '../../support/link-end.js';
 import { OPTIONS, untilHere } from '../../support/worlds.js';
@@ -105,9 +105,9 @@ describe('making a link over TCP', () => {
   for (const [what, said] of [
     ['another protocol', Buffer.from('SSH-2.0-OpenSSH\r\n')],
     ['one letter of another protocol', Buffer.from('H')],
-    ['version 2', writeHello(0).fill(2, 5, 6)],
-    ['version 0', writeHello(0).fill(0, 5, 6)],
-    ['version 257', writeHello(0).fill(1, 4, 6)],
+    ['version 2', HELLO.encode({ maxBodyBytes: 0 }).fill(2, 5, 6)],
+    ['version 0', HELLO.encode({ maxBodyBytes: 0 }).fill(0, 5, 6)],
+    ['version 257', HELLO.encode({ maxBodyBytes: 0 }).fill(1, 4, 6)],
   ] as const)
     it(`fails with XIO_E_INVALID_VERSION when the peer speaks ${what}`, async () => {
       await using opened = new Opened();
@@ -117,10 +117,10 @@ describe('making a link over TCP', () => {
 
   it('fails with XIO_E_CONNECT_ERROR when the peer ends the connection at once, wherever in its hello', async () => {
     await using opened = new Opened();
-    for (let bytes = 0; bytes < HELLO_BYTES; bytes += 1)
+    for (let bytes = 0; bytes < HELLO.bytes; bytes += 1)
       for (const how of ['end', 'resetAndDestroy'] as const) {
         const port = await opened.serve((socket) => {
-          socket.write(writeHello(0).subarray(0, bytes));
+          socket.write(HELLO.encode({ maxBodyBytes: 0 }).subarray(0, bytes));
           socket[how]();
         });
         await assert.rejects(opened.connect({ port }), { code: 'XIO_E_CONNECT_ERROR' });
@@ -131,7 +131,8 @@ describe('making a link over TCP', () => {
     await using opened = new Opened();
     const port = await opened.serve((socket) => {
       const say = async (): Promise<void> => {
-        for (const byte of writeHello(0)) await new Promise((resolve) => socket.write(Uint8Array.of(byte), resolve));
+        for (const byte of HELLO.encode({ maxBodyBytes: 0 }))
+          await new Promise((resolve) => socket.write(Uint8Array.of(byte), resolve));
         socket.write(Uint8Array.of(1, 0, 0, 1, 0, 0, 0, 1, 7, 8));
       };
       socket.setNoDelay(true);
@@ -247,8 +248,8 @@ describe('listening for links over TCP', () => {
     const listener = await opened.listen();
     const strangers = await Promise.all(Array.from({ length: 4 }, () => opened.socket(listener)));
     strangers[0].write('GET / HTTP/1.1\r\n\r\n');
-    strangers[1].write(writeHello(0).fill(9, 5, 6));
-    strangers[2].write(writeHello(0).subarray(0, 10));
+    strangers[1].write(HELLO.encode({ maxBodyBytes: 0 }).fill(9, 5, 6));
+    strangers[2].write(HELLO.encode({ maxBodyBytes: 0 }).subarray(0, 10));
     strangers[2].end();
     strangers[3].resetAndDestroy();
     await Promise.all(strangers.map(isOver));
@@ -261,9 +262,9 @@ describe('listening for links over TCP', () => {
     const stranger = await opened.socket(await opened.listen());
     const heard: Buffer[] = [];
     stranger.on('data', (bytes: Buffer) => heard.push(bytes));
-    stranger.write(writeHello(0).fill(9, 5, 6));
+    stranger.write(HELLO.encode({ maxBodyBytes: 0 }).fill(9, 5, 6));
     await isOver(stranger);
-    assert.deepEqual(Buffer.concat(heard), Buffer.from(writeHello(OPTIONS.maxBodyBytes)));
+    assert.deepEqual(Buffer.concat(heard), Buffer.from(HELLO.encode(OPTIONS)));
   });
 
   it('has no more than so many who have not said hello: the oldest goes, and nobody is kept out', async () => {
