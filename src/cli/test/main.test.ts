@@ -92,3 +92,25 @@ test('a reader that leaves early is none', async () => {
   const { code, stderr } = await run(['ibv_devinfo', '-v'], {}, ['sh', '-c', '"$@" | true', 'sh']);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 });
+
+/** The files of the bundle that one loads before it does anything, itself among them, with their lengths. */
+function loadedBy(name: string, found = new Map<string, number>()): ReadonlyMap<string, number> {
+  const text = readFileSync(`${ROOT}dist/tools/${name}`, 'utf8');
+  found.set(name, text.length);
+  for (const [, file] of text.matchAll(/(?:\bfrom|^import|;import)\s*["']\.\/([^"']+)["']/gm))
+    if (!found.has(file)) loadedBy(file, found);
+  return found;
+}
+
+const SMALL = 1 << 16;
+
+test('--version and --help load no more than the table of the commands', () => {
+  const bytes = [...loadedBy('main.js').values()].reduce((sum, length) => sum + length, 0);
+  assert.ok(bytes < SMALL, `${bytes} bytes`);
+});
+
+test("the NIC's thread shares the code of the tools, and has no copy of an earlier build", () => {
+  const files = loadedBy('thread-worker.js');
+  assert.ok((files.get('thread-worker.js') ?? Infinity) < SMALL);
+  assert.ok([...files.values()].some((length) => length > SMALL));
+});
