@@ -13,7 +13,7 @@ import {
   type PacketMeta,
   writeGrhArea,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
 /** The responder of a UD QP: each packet is a message, and fills one receive request (protocol/services.md 3.2). */
@@ -51,9 +51,9 @@ export class DatagramResponder extends SilentResponder {
     receive.take();
     writeGrhArea(this.#header, 0, meta, lengthBytes);
     let stored = receive.scatter(0, this.#header, 0, GRH_BYTES, false);
-    if (stored === Readiness.READY) stored = receive.scatter(GRH_BYTES, bytes, offset + header, payload, true);
-    if (stored === Readiness.FAILED) this.#fail();
-    if (stored !== Readiness.READY) return;
+    if (stored === CopyStatus.READY) stored = receive.scatter(GRH_BYTES, bytes, offset + header, payload, true);
+    if (stored === CopyStatus.FAILED) this.#fail();
+    if (stored !== CopyStatus.READY) return;
     const withImm = immOffset[opcode] !== 0;
     counters.rdmaRecvs += 1;
     receive.complete(
@@ -72,8 +72,6 @@ export class DatagramResponder extends SilentResponder {
   /** The receive request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A). */
   #fail(): void {
     const { syndrome, detail } = this.core.mover;
-    this.qp.enterError(syndrome, () =>
-      this.receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail),
-    );
+    this.qp.enterError(syndrome, { half: 'receiving', status: WcStatus.LOC_PROT_ERR, syndrome, detail });
   }
 }

@@ -28,6 +28,10 @@ export class NoRequester implements SendingHalf {
     // Nothing was sent that could be waited for.
   }
 
+  completeFailed(): void {
+    // Without requests none fails.
+  }
+
   flush(): void {
     // Nothing can be posted.
   }
@@ -67,6 +71,10 @@ export class NoResponder implements ReceivingHalf {
 
   transmitAcknowledgement(): TransmitResult {
     return TransmitResult.IDLE;
+  }
+
+  completeFailed(): void {
+    // Without requests none fails.
   }
 
   flush(): void {

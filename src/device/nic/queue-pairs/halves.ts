@@ -3,7 +3,7 @@ import type { OpcodeService, PacketMeta } from '../../wire/index.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { TransmitResult } from './turns.js';
 import type { NicCore } from '../nic-core.js';
-import type { QpContext } from './qp-context.js';
+import type { FailedRequest, QpContext } from './qp-context.js';
 
 /** What sets the queue pairs of one type apart from the others. */
 export interface TransportService {
@@ -53,6 +53,8 @@ export interface SendingHalf {
   counters?(): Record<string, number>;
   /** The QP's timer ran out `lateUs` ago (`TimerOwner`). */
   onTimer(lateUs: number): void;
+  /** Completes its oldest request in error, if there is one. */
+  completeFailed(failed: FailedRequest): void;
   /** Completes all that is posted as flushed: at most one ring full, since a driver may claim any number, and who posts more rings. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */
@@ -75,6 +77,8 @@ export interface ReceivingHalf {
   transmit(budget: number): TransmitResult;
   /** Sends the acknowledgement that is due, if one is. */
   transmitAcknowledgement(): TransmitResult;
+  /** Completes in error the receive request that it fills. */
+  completeFailed(failed: FailedRequest): void;
   /** Completes all that is posted as flushed. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */

@@ -1,4 +1,4 @@
-import type { EventType, QpAttr, QpState, QpType, Syndrome } from '../../ibta/index.js';
+import type { EventType, QpAttr, QpState, QpType, Syndrome, WcStatus } from '../../ibta/index.js';
 import type { CopyingQp } from '../memory/copying/qp-copies.js';
 import type { PacketOrigin } from '../port/packet-builder.js';
 import type { CompletionCounter } from '../queues/completion-counter.js';
@@ -6,6 +6,15 @@ import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 import type { Scheduled } from './turns.js';
+
+/** A request whose failure ends its queue pair or its send queue, and the completion that reports it. */
+export interface FailedRequest {
+  /** Whose request it is: the oldest of the requester, or the receive request that the responder fills. */
+  readonly half: 'sending' | 'receiving';
+  readonly status: WcStatus;
+  readonly syndrome: Syndrome;
+  readonly detail: Int32Array;
+}
 
 /**
  * What the halves of a queue pair read of it, and what they report to it: what adapters call a QP context. A half knows its queue
@@ -48,13 +57,12 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   /** Every request that was started is complete. */
   onSendIdle(): void;
   /**
-   * Moves to ERR and completes all that is posted as flushed (protocol/reliable.md 2.9).
-   *
-   * @param completeFailed completes the request whose failure leads there: behind the change of state, before what is flushed
+   * Moves to ERR, completes the request whose failure leads there, and then all posted requests as flushed
+   * (protocol/reliable.md 2.9).
    */
-  enterError(cause: Syndrome, completeFailed?: () => void): void;
-  /** Moves to SQE after a send request failed, completes it, and flushes those behind it; receiving goes on (protocol/reliable.md 2.10). */
-  enterSendQueueError(cause: Syndrome, completeFailed: () => void): void;
+  enterError(cause: Syndrome, failed?: FailedRequest): void;
+  /** Moves to SQE after a send request failed, completes it, and flushes those behind it; receiving continues (protocol/reliable.md 2.10). */
+  enterSendQueueError(failed: FailedRequest): void;
   /** @param why of a refusal to the peer */
   raise(type: EventType, why?: Syndrome): void;
 }

@@ -20,7 +20,7 @@ import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import type { QueuePairWatcher } from '../queues/watchers.js';
 import type { WorkQueue } from '../queues/work-queue.js';
 import type { ReceivingHalf, SendingHalf, TransportService } from './halves.js';
-import type { QpContext } from './qp-context.js';
+import type { FailedRequest, QpContext } from './qp-context.js';
 import { opcodeClass } from './request-kinds.js';
 import { PendingWork, TransmitResult } from './turns.js';
 
@@ -362,22 +362,22 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.raise(EventType.SQ_DRAINED);
   }
 
-  enterError(cause: Syndrome, completeFailed?: () => void): void {
+  enterError(cause: Syndrome, failed?: FailedRequest): void {
     if (this.state === QpState.ERR) return;
     this.#stop(QpState.ERR, cause);
     this.#stopCopies();
-    completeFailed?.();
+    if (failed !== undefined) this[failed.half].completeFailed(failed);
     this.#flush(cause);
     // It takes nothing more from the shared queue (protocol/services.md 3.4).
     if (this.srq !== undefined) this.raise(EventType.QP_LAST_WQE_REACHED);
   }
 
-  enterSendQueueError(cause: Syndrome, completeFailed: () => void): void {
+  enterSendQueueError(failed: FailedRequest): void {
     if (!this.maySend) return;
-    this.#stop(QpState.SQE, cause);
+    this.#stop(QpState.SQE, failed.syndrome);
     this.copies?.sending.drop();
-    completeFailed();
-    this.sending.flush(cause);
+    this.sending.completeFailed(failed);
+    this.sending.flush(failed.syndrome);
   }
 
   /** A completion of this QP was lost: its owner can no longer know its state (protocol/services.md 3.8). */

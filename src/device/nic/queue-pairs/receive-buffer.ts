@@ -1,11 +1,11 @@
 import { assert, QpState, Syndrome, WcOpcode, type WcStatus } from '../../ibta/index.js';
-import type { Readiness } from '../memory/copying/foreign-memory.js';
+import type { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { NicCore } from '../nic-core.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { SharedReceiveQueue } from '../queues/shared-receive-queue.js';
 import { flushStatus, nextCapacity, receiveSges, sgeTotal } from '../queues/work-queue.js';
 import { RecvWqe } from '../rings/layout.js';
-import type { QpContext } from './qp-context.js';
+import type { FailedRequest, QpContext } from './qp-context.js';
 
 /**
  * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's
@@ -107,7 +107,7 @@ export class ReceiveBuffer {
     sourceOffset: number,
     lengthBytes: number,
     ends: boolean,
-  ): Readiness {
+  ): CopyStatus {
     return this.core.mover.scatter(
       this.#words,
       this.#entry + RecvWqe.DATA,
@@ -161,6 +161,11 @@ export class ReceiveBuffer {
       syndrome,
       detail,
     );
+  }
+
+  /** Completes the request taken in error. */
+  completeFailed({ status, syndrome, detail }: FailedRequest): void {
+    this.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
   }
 
   /** Completes as flushed what the QP has: all of its own queue, of a shared one what it has taken (protocol/services.md 3.4). */

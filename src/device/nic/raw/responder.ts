@@ -1,5 +1,5 @@
 import { Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { Cqe } from '../rings/layout.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
 
@@ -27,15 +27,13 @@ export class RawResponder extends SilentResponder {
       return;
     }
     const stored = receive.scatter(0, bytes, offset, lengthBytes, true);
-    if (stored === Readiness.READY) {
+    if (stored === CopyStatus.READY) {
       counters.rdmaRecvs += 1;
       receive.complete(WcStatus.SUCCESS, WcOpcode.RECV, lengthBytes, 0, 0, false, Syndrome.NONE, undefined, 0);
-    } else if (stored === Readiness.FAILED) {
+    } else if (stored === CopyStatus.FAILED) {
       // The request names memory that it may not: a local error, which ends the QP (IBTA 9.9.3, class A).
       const { syndrome, detail } = mover;
-      this.qp.enterError(syndrome, () =>
-        receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail, 0),
-      );
+      this.qp.enterError(syndrome, { half: 'receiving', status: WcStatus.LOC_PROT_ERR, syndrome, detail });
     }
   }
 }

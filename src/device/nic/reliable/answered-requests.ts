@@ -15,7 +15,7 @@ import {
   rethVaLo,
 } from '../../wire/index.js';
 import { atomicOperation, executeAtomic, executeAtomicWrite } from '../memory/copying/atomic-execution.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
@@ -177,8 +177,8 @@ export class AnsweredRequests {
       const { mover } = this.core;
       const operation = atomicOperation(opcode, bytes, at);
       const executed = mover.atomicForeign(this.qp, grant, begin, operation, answer);
-      if (executed === Readiness.FAILED) responder.refuseFault(psn, rkey);
-      if (executed !== Readiness.READY) return;
+      if (executed === CopyStatus.FAILED) responder.refuseFault(psn, rkey);
+      if (executed !== CopyStatus.READY) return;
     }
     const resource = this.#resources.take();
     resource.describe(OpcodeBit.ATOMIC, psn, 1, responder.pd, rkey, hi, lo, 8);
@@ -283,8 +283,8 @@ export class AnsweredRequests {
     if (grant.region.isPlain) executeAtomicWrite(source, at, grant.region, begin);
     else {
       const stored = this.core.mover.storeForeign(this.qp, grant, begin, source, at, 8, true);
-      if (stored === Readiness.FAILED) responder.refuseFault(psn, rkey);
-      if (stored !== Readiness.READY) return;
+      if (stored === CopyStatus.FAILED) responder.refuseFault(psn, rkey);
+      if (stored !== CopyStatus.READY) return;
     }
     this.#confirm(OpcodeBit.ATOMIC_WRITE, psn, rkey, hi, lo, 8);
   }

@@ -12,7 +12,7 @@ import {
   opcodeHeaderBytes,
   type PacketMeta,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { PendingWork } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
 import { completeAcknowledged, fail, failStalled } from './completions.js';
@@ -111,10 +111,10 @@ export function onAtomicAcknowledge(s: SenderState, bytes: Uint8Array, offset: n
 }
 
 /** The data of a response is in memory, and the request continues; or memory refused it, and the request fails. */
-function onStored(s: SenderState, stored: Readiness, psn: number): void {
+function onStored(s: SenderState, stored: CopyStatus, psn: number): void {
   const { mover } = s.core;
-  if (stored === Readiness.READY) progress(s, psnAdd(psn, 1));
-  else if (stored === Readiness.FAILED) fail(s, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+  if (stored === CopyStatus.READY) progress(s, psnAdd(psn, 1));
+  else if (stored === CopyStatus.FAILED) fail(s, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
 }
 
 /** Whether a response to `psn` can be honest: the packet was sent and is not acknowledged. */

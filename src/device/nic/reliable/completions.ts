@@ -42,10 +42,7 @@ export function completeAcknowledged(s: SenderState): void {
 
 /** Ends the oldest request with an error, and with it the queue pair (protocol/reliable.md 2.10). */
 export function fail(s: SenderState, status: WcStatus, syndrome: Syndrome, detail: Int32Array): void {
-  const { qp } = s;
-  qp.enterError(syndrome, () => {
-    if (qp.sq.has(qp.sq.head)) completeOldest(s, status, syndrome, detail);
-  });
+  s.qp.enterError(syndrome, { half: 'sending', status, syndrome, detail });
 }
 
 /** Completes all requests of the send queue as flushed. */

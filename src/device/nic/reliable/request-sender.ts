@@ -14,7 +14,7 @@ import {
   writeXrceth,
   xrcethOffset,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { copyBytes } from '../memory/copying/word-copy.js';
 import type { RequestKind } from '../queue-pairs/request-kinds.js';
 import { packetCost, TransmitResult } from '../queue-pairs/turns.js';
@@ -326,8 +326,8 @@ function sendMessage(
     const data = entry + SendWqe.DATA;
     const { bytes, payload } = builder;
     const gathered = mover.gather(sq.words, data, numSge, qp.pd, begin, bytes, payload, length, qp, index);
-    if (gathered === Readiness.LATER) return TransmitResult.IDLE;
-    if (gathered === Readiness.FAILED) {
+    if (gathered === CopyStatus.LATER) return TransmitResult.IDLE;
+    if (gathered === CopyStatus.FAILED) {
       stallAt(s, index, WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
       if (s.stalled !== undefined) forgoAsking(s);
       return TransmitResult.IDLE;

@@ -2,10 +2,10 @@ import { ackTimeoutUs, Syndrome } from '../../ibta/index.js';
 import { OpcodeBit, type PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import type { TransmitResult } from '../queue-pairs/turns.js';
 import { onAcknowledge, onAtomicAcknowledge, onReadResponse } from './completer.js';
-import { flush } from './completions.js';
+import { completeOldest, flush } from './completions.js';
 import { CongestionWindow } from './congestion-window.js';
 import { giveUp, onTimer } from './loss-recovery.js';
 import { transmitRequests } from './request-sender.js';
@@ -127,6 +127,11 @@ export class ReliableRequester implements SendingHalf {
     const leftUs = this.#peerGone.leftUs(core.nowUs, qp.copies?.responses.waiting === true);
     if (leftUs > 0) core.timers.arm(qp.timerId, core.nowUs + leftUs);
     else giveUp(this.#state, Syndrome.PEER_GONE);
+  }
+
+  completeFailed({ status, syndrome, detail }: FailedRequest): void {
+    const { sq } = this.qp;
+    if (sq.has(sq.head)) completeOldest(this.#state, status, syndrome, detail);
   }
 
   flush(cause: Syndrome): void {

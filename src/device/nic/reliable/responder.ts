@@ -32,11 +32,11 @@ import {
   xrcethOffset,
   xrcethSrqn,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
 import { type TransmitResult } from '../queue-pairs/turns.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
@@ -133,6 +133,10 @@ export class Responder implements ReceivingHalf {
     this.#answered.reset(depth);
     this.#receive.reset();
     this.sender.reset(depth);
+  }
+
+  completeFailed(failed: FailedRequest): void {
+    this.#receive.completeFailed(failed);
   }
 
   flush(cause: Syndrome): void {
@@ -256,8 +260,8 @@ export class Responder implements ReceivingHalf {
     }
     const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
     const stored = this.#receive.scatter(this.#received, this.#source, at, payload, ends);
-    if (stored === Readiness.LATER) return;
-    if (stored === Readiness.FAILED) {
+    if (stored === CopyStatus.LATER) return;
+    if (stored === CopyStatus.FAILED) {
       const { mover } = this.core;
       this.#failReceive(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail, NakCode.REMOTE_OPERATIONAL_ERROR);
       return;
@@ -324,8 +328,8 @@ export class Responder implements ReceivingHalf {
       if (grant.region.isPlain) mover.store(grant.region, to, this.#source, at, payload);
       else {
         const stored = mover.storeForeign(this.qp, grant, to, this.#source, at, payload, ends);
-        if (stored === Readiness.LATER) return;
-        if (stored === Readiness.FAILED) {
+        if (stored === CopyStatus.LATER) return;
+        if (stored === CopyStatus.FAILED) {
           if (this.#unfinished === Unfinished.NONE) this.qp.remoteWrites?.failed();
           this.refuseFault(this.#expectedPsn, grant.rkey);
           return;
@@ -475,7 +479,7 @@ export class Responder implements ReceivingHalf {
   /** Ends the message being received with an error on its receive request and a NAK. */
   #failReceive(status: WcStatus, syndrome: Syndrome, detail: Int32Array, nakCode: number): void {
     this.#nak(nakCode);
-    this.qp.enterError(syndrome, () => this.#receive.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail));
+    this.qp.enterError(syndrome, { half: 'receiving', status, syndrome, detail });
   }
 
   #setDetail(a: number, b: number, c: number, d: number, e: number): Int32Array {

@@ -1,6 +1,6 @@
 import { AccessFlags, assert, psnAdd, psnDiff, Syndrome } from '../../ibta/index.js';
 import { Aeth, aethOffset, atomicAckOffset, NakCode, Opcode, writeAeth } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
 import type { QpContext } from '../queue-pairs/qp-context.js';
@@ -317,8 +317,8 @@ export class ResponseSender {
         const { serial, lengthBytes, offset } = job;
         const { bytes, payload } = builder;
         const loaded = mover.loadForeign(qp, grant, serial, begin, lengthBytes, offset, bytes, payload, length);
-        if (loaded === Readiness.LATER) return TransmitResult.IDLE;
-        if (loaded === Readiness.FAILED) {
+        if (loaded === CopyStatus.LATER) return TransmitResult.IDLE;
+        if (loaded === CopyStatus.FAILED) {
           this.#giveUp(job, psn, refusalOf(mover.syndrome));
           return undefined;
         }

@@ -2,7 +2,7 @@ import { psnAdd, type QpAttr, SendFlags, type Syndrome, WcStatus } from '../../i
 import { immOffset, OpcodeBit, opcodeBits, OpcodeService, putU32, rethOffset, writeReth } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import { connectedKinds, opcodeClass, type RequestKind } from '../queue-pairs/request-kinds.js';
 import { TransmitResult } from '../queue-pairs/turns.js';
 import { SendWqe } from '../rings/layout.js';
@@ -59,6 +59,10 @@ export class UnreliableRequester implements SendingHalf {
 
   onTimer(): void {
     this.#queue.onTimer();
+  }
+
+  completeFailed(failed: FailedRequest): void {
+    this.#queue.completeFailed(failed);
   }
 
   flush(cause: Syndrome): void {

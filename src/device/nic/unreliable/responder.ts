@@ -15,7 +15,7 @@ import {
   rethVaHi,
   rethVaLo,
 } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import { SilentResponder } from './silent-responder.js';
 
@@ -105,15 +105,13 @@ export class UnreliableResponder extends SilentResponder {
     }
     const ends = (bits & ENDS) !== 0;
     const stored = receive.scatter(this.#received, bytes, at, payload, ends);
-    if (stored === Readiness.LATER) {
+    if (stored === CopyStatus.LATER) {
       this.#comeAgain(bytes, offset);
       return;
     }
-    if (stored === Readiness.FAILED) {
+    if (stored === CopyStatus.FAILED) {
       const { syndrome, detail } = this.core.mover;
-      this.qp.enterError(syndrome, () =>
-        receive.complete(WcStatus.LOC_PROT_ERR, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail),
-      );
+      this.qp.enterError(syndrome, { half: 'receiving', status: WcStatus.LOC_PROT_ERR, syndrome, detail });
       return;
     }
     this.#received += payload;
@@ -150,9 +148,9 @@ export class UnreliableResponder extends SilentResponder {
       if (grant.region.isPlain) mover.store(grant.region, to, bytes, at, payload);
       else {
         const stored = mover.storeForeign(this.qp, grant, to, bytes, at, payload, ends);
-        if (stored === Readiness.LATER) this.#comeAgain(bytes, offset);
-        if (stored === Readiness.FAILED) this.#drop();
-        if (stored !== Readiness.READY) return;
+        if (stored === CopyStatus.LATER) this.#comeAgain(bytes, offset);
+        if (stored === CopyStatus.FAILED) this.#drop();
+        if (stored !== CopyStatus.READY) return;
       }
     }
     this.#received += payload;

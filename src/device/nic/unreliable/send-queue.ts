@@ -1,9 +1,9 @@
 import { type QpAttr, QpState, SendFlags, Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
 import { ICRC_BYTES, ipUdpHeaderBytes, opcodeHeaderBytes } from '../../wire/index.js';
-import { Readiness } from '../memory/copying/foreign-memory.js';
+import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { copyBytes } from '../memory/copying/word-copy.js';
 import type { NicCore } from '../nic-core.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import { PendingWork } from '../queue-pairs/turns.js';
 import { flushStatus, sgeTotal } from '../queues/work-queue.js';
 import { Cqe, SendWqe } from '../rings/layout.js';
@@ -111,8 +111,8 @@ export class UnacknowledgedQueue {
     const numSge = (control >>> 16) & 0xff;
     const { words, head } = sq;
     const gathered = mover.gather(words, data, numSge, pd, begin, target, targetOffset, lengthBytes, this.qp, head);
-    if (gathered === Readiness.FAILED) this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
-    return gathered === Readiness.READY;
+    if (gathered === CopyStatus.FAILED) this.fail(WcStatus.LOC_PROT_ERR, mover.syndrome, mover.detail);
+    return gathered === CopyStatus.READY;
   }
 
   /** Completes the oldest request: all of it was handed to the link. */
@@ -136,8 +136,13 @@ export class UnacknowledgedQueue {
 
   /** Ends the oldest request with an error, and sending with it. @returns false */
   fail(status: WcStatus, syndrome: Syndrome, detail: Int32Array): false {
-    this.qp.enterSendQueueError(syndrome, () => this.#complete(status, 0, syndrome, detail));
+    this.qp.enterSendQueueError({ half: 'sending', status, syndrome, detail });
     return false;
+  }
+
+  /** Completes the oldest request in error. */
+  completeFailed({ status, syndrome, detail }: FailedRequest): void {
+    this.#complete(status, 0, syndrome, detail);
   }
 
   /** Completes whatever the queue holds as flushed. */

@@ -2,7 +2,7 @@ import type { Syndrome } from '../../ibta/index.js';
 import type { PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import { ReceiveBuffer } from '../queue-pairs/receive-buffer.js';
 import { TransmitResult } from '../queue-pairs/turns.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
@@ -43,6 +43,10 @@ export abstract class SilentResponder implements ReceivingHalf {
 
   transmitAcknowledgement(): TransmitResult {
     return TransmitResult.IDLE;
+  }
+
+  completeFailed(failed: FailedRequest): void {
+    this.receive.completeFailed(failed);
   }
 
   flush(cause: Syndrome): void {

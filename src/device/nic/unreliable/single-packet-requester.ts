@@ -1,7 +1,7 @@
 import type { QpAttr, Syndrome } from '../../ibta/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { SendingHalf } from '../queue-pairs/halves.js';
-import type { QpContext } from '../queue-pairs/qp-context.js';
+import type { FailedRequest, QpContext } from '../queue-pairs/qp-context.js';
 import { TransmitResult } from '../queue-pairs/turns.js';
 import { type CompletionNames, UnacknowledgedQueue } from './send-queue.js';
 
@@ -50,6 +50,10 @@ export abstract class SinglePacketRequester implements SendingHalf {
 
   onTimer(): void {
     this.queue.onTimer();
+  }
+
+  completeFailed(failed: FailedRequest): void {
+    this.queue.completeFailed(failed);
   }
 
   flush(cause: Syndrome): void {

@@ -4,7 +4,7 @@ import type { MemoryRegion } from '../memory-region.js';
 import type { MemoryTable } from '../memory-table.js';
 import type { RegionMemory } from '../region-memory.js';
 import type { RemoteGrant } from '../remote-grant.js';
-import { type AtomicOperation, Readiness } from './foreign-memory.js';
+import { type AtomicOperation, CopyStatus } from './foreign-memory.js';
 import type { CopyingQp, QpCopies, Side } from './qp-copies.js';
 import type { ReadAhead } from './read-ahead.js';
 import { ViewCache } from './view-cache.js';
@@ -76,9 +76,9 @@ export class DataMover {
     lengthBytes: number,
     qp: CopyingQp,
     message: number,
-  ): Readiness {
+  ): CopyStatus {
     const left = this.#walk(words, at, count, pd, messageOffset, lengthBytes, target, targetOffset, undefined);
-    if (left === 0) return Readiness.READY;
+    if (left === 0) return CopyStatus.READY;
     return left === FOREIGN
       ? this.#gatherForeign(words, at, count, pd, messageOffset, target, targetOffset, lengthBytes, qp, message)
       : this.#failWalk(messageOffset + lengthBytes, left);
@@ -87,7 +87,7 @@ export class DataMover {
   /**
    * Copies `lengthBytes` of a packet to where `messageOffset` of the message belongs.
    *
-   * @param ends the message ends with it: what it has brought is in memory when this is {@link Readiness.READY}
+   * @param ends the message ends with it: what it has brought is in memory when this is {@link CopyStatus.READY}
    */
   scatter(
     words: Int32Array,
@@ -101,7 +101,7 @@ export class DataMover {
     qp: CopyingQp,
     side: Side,
     ends: boolean,
-  ): Readiness {
+  ): CopyStatus {
     let skip = messageOffset;
     let left = lengthBytes;
     let position = sourceOffset;
@@ -112,13 +112,13 @@ export class DataMover {
         continue;
       }
       const region = this.#locate(words, at, i, pd, AccessFlags.LOCAL_WRITE);
-      if (region === undefined) return Readiness.FAILED;
+      if (region === undefined) return CopyStatus.FAILED;
       const part = Math.min(length - skip, left);
       if (region.isPlain) this.store(region, this.#offset + skip, source, position, part);
       else if (!region.isNull) {
         const buffer = qp.openCopies()[side];
         const admitted = buffer.admit(left);
-        if (admitted !== Readiness.READY) return this.#concluded(admitted, buffer);
+        if (admitted !== CopyStatus.READY) return this.#concluded(admitted, buffer);
         buffer.store(region, undefined, this.#offset + skip, source, position, part);
       }
       position += part;
@@ -126,7 +126,7 @@ export class DataMover {
       skip = 0;
     }
     if (left > 0) return this.#failLength(messageOffset + lengthBytes, left);
-    return ends && qp.copies !== undefined ? this.#settle(qp.copies, side) : Readiness.READY;
+    return ends && qp.copies !== undefined ? this.#settle(qp.copies, side) : CopyStatus.READY;
   }
 
   /**
@@ -142,12 +142,12 @@ export class DataMover {
     sourceOffset: number,
     lengthBytes: number,
     ends: boolean,
-  ): Readiness {
+  ): CopyStatus {
     const copies = qp.openCopies();
     const admitted = copies.requests.admit(lengthBytes);
-    if (admitted !== Readiness.READY) return this.#concluded(admitted, copies.requests);
+    if (admitted !== CopyStatus.READY) return this.#concluded(admitted, copies.requests);
     copies.requests.store(grant.region, grant, offset, source, sourceOffset, lengthBytes);
-    return ends ? this.#settle(copies, 'requests') : Readiness.READY;
+    return ends ? this.#settle(copies, 'requests') : CopyStatus.READY;
   }
 
   /**
@@ -168,7 +168,7 @@ export class DataMover {
     target: Uint8Array,
     targetOffset: number,
     lengthBytes: number,
-  ): Readiness {
+  ): CopyStatus {
     const { answering } = qp.openCopies();
     let state = answering.state(read, readOffset, lengthBytes);
     if (state === undefined) {
@@ -192,11 +192,11 @@ export class DataMover {
     offset: number,
     operation: AtomicOperation,
     answer: Uint8Array,
-  ): Readiness {
+  ): CopyStatus {
     const { requests } = qp.openCopies();
     const state = requests.atomic(grant.region, grant, offset, operation);
     for (let i = 0; i < 8; i += 1) answer[i] = requests.found[7 - i];
-    return state === Readiness.FAILED ? this.#fault(grant.region, offset, requests.faultIsOfDevice) : state;
+    return state === CopyStatus.FAILED ? this.#fault(grant.region, offset, requests.faultIsOfDevice) : state;
   }
 
   /** {@link gather} of a message that lies, in part at least, in foreign memory: what comes next of it is read at once. */
@@ -211,7 +211,7 @@ export class DataMover {
     lengthBytes: number,
     qp: CopyingQp,
     message: number,
-  ): Readiness {
+  ): CopyStatus {
     const { sending } = qp.openCopies();
     let state = sending.state(message, messageOffset, lengthBytes);
     if (state === undefined) {
@@ -273,29 +273,29 @@ export class DataMover {
   }
 
   /** Why {@link #walk} has left some bytes of a part that reaches up to `endOffset` of the message. */
-  #failWalk(endOffset: number, missing: number): Readiness {
-    return this.syndrome === Syndrome.NONE ? this.#failLength(endOffset, missing) : Readiness.FAILED;
+  #failWalk(endOffset: number, missing: number): CopyStatus {
+    return this.syndrome === Syndrome.NONE ? this.#failLength(endOffset, missing) : CopyStatus.FAILED;
   }
 
   #handOut(
     buffer: ReadAhead,
-    state: Readiness | undefined,
+    state: CopyStatus | undefined,
     target: Uint8Array,
     targetOffset: number,
     lengthBytes: number,
-  ): Readiness {
+  ): CopyStatus {
     assert(state !== undefined, 'what was read is not what was asked for');
-    if (state === Readiness.READY) buffer.take(target, targetOffset, lengthBytes);
+    if (state === CopyStatus.READY) buffer.take(target, targetOffset, lengthBytes);
     return this.#concluded(state, buffer);
   }
 
-  #settle(copies: QpCopies, side: Side): Readiness {
+  #settle(copies: QpCopies, side: Side): CopyStatus {
     const buffer = copies[side];
     return this.#concluded(buffer.settle(), buffer);
   }
 
-  #concluded(state: Readiness, buffer: ReadAhead | WriteBehind): Readiness {
-    if (state === Readiness.FAILED) this.#fault(buffer.faultRegion, buffer.faultOffset, buffer.faultIsOfDevice);
+  #concluded(state: CopyStatus, buffer: ReadAhead | WriteBehind): CopyStatus {
+    if (state === CopyStatus.FAILED) this.#fault(buffer.faultRegion, buffer.faultOffset, buffer.faultIsOfDevice);
     return state;
   }
 
@@ -323,7 +323,7 @@ export class DataMover {
   }
 
   /** The byte at `offset` of a region is not there, or its device has failed. */
-  #fault(region: RegionMemory | undefined, offset: number, isOfDevice: boolean): Readiness {
+  #fault(region: RegionMemory | undefined, offset: number, isOfDevice: boolean): CopyStatus {
     const lo = (region === undefined ? 0 : region.iovaLo >>> 0) + offset;
     const hi = (region === undefined ? 0 : region.iovaHi) + Math.floor(lo / 2 ** 32);
     const syndrome = isOfDevice ? Syndrome.LOCAL_MEMORY_DEVICE : Syndrome.LOCAL_MEMORY_FAULT;
@@ -332,11 +332,11 @@ export class DataMover {
   }
 
   /** The entries have too few bytes for a message that reaches up to `endOffset`: `missing` fewer. */
-  #failLength(endOffset: number, missing: number): Readiness {
+  #failLength(endOffset: number, missing: number): CopyStatus {
     return this.#fail(Syndrome.LOCAL_LENGTH, endOffset, endOffset - missing, 0, 0, 0);
   }
 
-  #fail(syndrome: Syndrome, a: number, b: number, c: number, d: number, e: number): Readiness {
+  #fail(syndrome: Syndrome, a: number, b: number, c: number, d: number, e: number): CopyStatus {
     this.syndrome = syndrome;
     const { detail } = this;
     detail[0] = a;
@@ -345,6 +345,6 @@ export class DataMover {
     detail[3] = d;
     detail[4] = e;
     detail[5] = 0;
-    return Readiness.FAILED;
+    return CopyStatus.FAILED;
   }
 }

@@ -1,12 +1,12 @@
-/** How far a copy has got that somebody needs now. */
-export const Readiness = {
+/** Whether a copy that a packet needs has ended. */
+export const CopyStatus = {
   READY: 0,
-  /** It goes on by itself. Whoever needs it steps aside, and is called once it has ended. */
+  /** The copy finishes later. The packet waits, and the queue pair takes it up again once the copy has ended. */
   LATER: 1,
-  /** It cannot be had: `DataMover.syndrome` says why. */
+  /** The memory cannot be copied; `DataMover.syndrome` has the reason. */
   FAILED: 2,
 } as const;
-export type Readiness = (typeof Readiness)[keyof typeof Readiness];
+export type CopyStatus = (typeof CopyStatus)[keyof typeof CopyStatus];
 
 /** What a copier gives in place of a number of bytes: the copy goes on by itself, and {@link Copy.finish} tells of its end. */
 export const LATER = -1;

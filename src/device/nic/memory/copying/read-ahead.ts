@@ -1,7 +1,7 @@
 import { assert } from '../../../ibta/index.js';
 import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
-import { LATER, Readiness } from './foreign-memory.js';
+import { LATER, CopyStatus } from './foreign-memory.js';
 
 const NO_BYTES = new Uint8Array(0);
 const FIRST_WINDOW_BYTES = 16 * 1024;
@@ -44,7 +44,7 @@ export class ReadAhead {
     private readonly ready: () => void,
   ) {}
 
-  /** Of what has {@link Readiness.FAILED}: the region, and where in it the byte is that is not there. */
+  /** Of what has {@link CopyStatus.FAILED}: the region, and where in it the byte is that is not there. */
   get faultRegion(): RegionMemory {
     return this.#pieces[this.#piece].region;
   }
@@ -74,12 +74,12 @@ export class ReadAhead {
    * How it stands with `lengthBytes` of a message from `messageOffset` on; undefined when nothing was asked for them, and
    * {@link begin} has to.
    */
-  state(message: number, messageOffset: number, lengthBytes: number): Readiness | undefined {
+  state(message: number, messageOffset: number, lengthBytes: number): CopyStatus | undefined {
     if (this.#end === 0 || message !== this.#message || messageOffset !== this.#next) return undefined;
     if (this.#pieces.some(({ region, epoch }) => region.epoch !== epoch)) return undefined;
-    if (messageOffset + lengthBytes <= this.#read) return Readiness.READY;
-    if (this.#copy !== undefined) return Readiness.LATER;
-    return this.#faulted && messageOffset + lengthBytes <= this.#end ? Readiness.FAILED : undefined;
+    if (messageOffset + lengthBytes <= this.#read) return CopyStatus.READY;
+    if (this.#copy !== undefined) return CopyStatus.LATER;
+    return this.#faulted && messageOffset + lengthBytes <= this.#end ? CopyStatus.FAILED : undefined;
   }
 
   /** Begins anew; {@link add} says what is read, and {@link start} reads it. */
@@ -103,7 +103,7 @@ export class ReadAhead {
     this.#go();
   }
 
-  /** Hands out the next `lengthBytes`, which are {@link Readiness.READY}. */
+  /** Hands out the next `lengthBytes`, which are {@link CopyStatus.READY}. */
   take(target: Uint8Array, targetOffset: number, lengthBytes: number): void {
     const at = this.#next - this.#from;
     assert(this.#next + lengthBytes <= this.#read, 'bytes are handed out that were not read');

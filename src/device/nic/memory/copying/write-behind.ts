@@ -1,6 +1,6 @@
 import { isOfDevice, type Permission, type RegionMemory } from '../region-memory.js';
 import { BUFFER_BYTES, type CopyEngine, PendingCopy } from './copy-engine.js';
-import { type AtomicOperation, LATER, Readiness } from './foreign-memory.js';
+import { type AtomicOperation, LATER, CopyStatus } from './foreign-memory.js';
 import { ParkedPackets } from './parked-packets.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -51,7 +51,7 @@ export class WriteBehind {
   /** What is being written belongs to a message that is of no use any more: that it fails concerns nobody. */
   #orphaned = false;
   /** An atomic that is under way or has ended. */
-  #atomic: Readiness | undefined;
+  #atomic: CopyStatus | undefined;
   #ofAtomic: () => boolean = () => false;
 
   /** @param resume called when what {@link waiting} stands for is over */
@@ -62,7 +62,7 @@ export class WriteBehind {
     this.parked = new ParkedPackets(engine);
   }
 
-  /** Of what has {@link Readiness.FAILED}: the region, and where in it the byte is that is not there. */
+  /** Of what has {@link CopyStatus.FAILED}: the region, and where in it the byte is that is not there. */
   get faultRegion(): RegionMemory | undefined {
     return this.#faultRegion;
   }
@@ -77,13 +77,13 @@ export class WriteBehind {
   }
 
   /** Whether the next `lengthBytes` of a packet can be gathered. */
-  admit(lengthBytes: number): Readiness {
-    if (this.#stored) return Readiness.READY;
+  admit(lengthBytes: number): CopyStatus {
+    if (this.#stored) return CopyStatus.READY;
     if (!this.#failed && this.#gathered.fill + lengthBytes > BUFFER_BYTES) this.#write();
     if (this.#failed) return this.#fail();
-    if (this.#gathered.fill + lengthBytes <= BUFFER_BYTES) return Readiness.READY;
+    if (this.#gathered.fill + lengthBytes <= BUFFER_BYTES) return CopyStatus.READY;
     this.waiting = true;
-    return Readiness.LATER;
+    return CopyStatus.LATER;
   }
 
   /** Gathers bytes for `offset` of a region, for which {@link admit} has found room. */
@@ -115,19 +115,19 @@ export class WriteBehind {
   }
 
   /** Has all that was gathered written. */
-  settle(): Readiness {
+  settle(): CopyStatus {
     this.#write();
     if (this.#copy !== undefined) {
       this.#stored = true;
       this.waiting = true;
-      return Readiness.LATER;
+      return CopyStatus.LATER;
     }
     this.#stored = false;
-    return this.#failed ? this.#fail() : Readiness.READY;
+    return this.#failed ? this.#fail() : CopyStatus.READY;
   }
 
-  /** Executes an atomic; once that is done, it is {@link Readiness.READY} for the packet that comes again, and {@link found} is. */
-  atomic(region: RegionMemory, permission: Permission, offset: number, operation: AtomicOperation): Readiness {
+  /** Executes an atomic; once that is done, it is {@link CopyStatus.READY} for the packet that comes again, and {@link found} is. */
+  atomic(region: RegionMemory, permission: Permission, offset: number, operation: AtomicOperation): CopyStatus {
     const { foreign, epoch } = region;
     let state = this.#atomic;
     this.#atomic = undefined;
@@ -137,15 +137,15 @@ export class WriteBehind {
       if (copied === LATER) {
         copy.started(region, foreign);
         this.#copy = copy;
-        this.#atomic = Readiness.LATER;
+        this.#atomic = CopyStatus.LATER;
         this.#ofAtomic = () => isOfDevice(region, epoch, permission);
         this.waiting = true;
-        return Readiness.LATER;
+        return CopyStatus.LATER;
       }
-      state = copied === 8 ? Readiness.READY : Readiness.FAILED;
+      state = copied === 8 ? CopyStatus.READY : CopyStatus.FAILED;
       this.#faultIsOfDevice = isOfDevice(region, epoch, permission);
     }
-    return state ?? Readiness.FAILED;
+    return state ?? CopyStatus.FAILED;
   }
 
   /** The message that was being received is of no use any more; what of it is being written may go on. */
@@ -174,8 +174,8 @@ export class WriteBehind {
 
   onCopied(copiedBytes: number): void {
     this.#copy = undefined;
-    if (this.#atomic === Readiness.LATER) {
-      this.#atomic = copiedBytes === 8 ? Readiness.READY : Readiness.FAILED;
+    if (this.#atomic === CopyStatus.LATER) {
+      this.#atomic = copiedBytes === 8 ? CopyStatus.READY : CopyStatus.FAILED;
       this.#faultIsOfDevice = this.#ofAtomic();
     } else {
       if (this.#account(copiedBytes)) this.#go();
@@ -248,10 +248,10 @@ export class WriteBehind {
     return false;
   }
 
-  #fail(): Readiness {
+  #fail(): CopyStatus {
     this.#failed = false;
     this.#stored = false;
-    return Readiness.FAILED;
+    return CopyStatus.FAILED;
   }
 
   #grow(batch: Batch, lengthBytes: number): void {
