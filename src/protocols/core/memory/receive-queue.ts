@@ -16,7 +16,7 @@ const NO_BUFFER: Lease = {
   [Symbol.dispose]: () => undefined,
 };
 
-/** Is given what comes. */
+/** Takes incoming messages. */
 export interface Receiver {
   /**
    * A message has come.
@@ -37,17 +37,17 @@ export interface Receiver {
   onReceiveLost?(): void;
 }
 
-/** How {@link ReceiveQueue} are made. */
+/** Options of a {@link ReceiveQueue}. */
 export interface ReceiveQueueOptions {
   /** Bytes of a buffer; 0 for receives that take immediate data only. */
   readonly bytes: number;
-  /** Who is named when a buffer is not given back. */
+  /** Named in messages about leaks. */
   readonly owner: string;
 }
 
 /**
- * Keeps a receive queue filled from the pool: a shared one, or that of one queue pair. A buffer is posted again as soon as it is given
- * back. Where the pool has none it is filled later, in its turn.
+ * Keeps the receive queue of one queue pair, or a shared one, filled with buffers of the pool. {@link giveBack} posts a buffer again.
+ * While the pool has no buffer, the queue waits its turn.
  */
 export class ReceiveQueue implements CompletionHandler {
   readonly #requests: Requests;
@@ -73,13 +73,13 @@ export class ReceiveQueue implements CompletionHandler {
     return this.#posted;
   }
 
-  /** Buffers that there are to be, posted or with a reader. */
+  /** Buffers, posted or with a reader. */
   get depth(): number {
     return this.#depth;
   }
 
   /**
-   * Has so many buffers be there; fewer are there while the pool has none. The queue must have room for them.
+   * Raises the number of buffers. While the pool has none, fewer are posted. The queue must have room for them.
    *
    * @throws VerbsError ENOMEM when the completion queue has no room; as `postRecvSge`
    */

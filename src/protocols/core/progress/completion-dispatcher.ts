@@ -29,8 +29,8 @@ interface Remains {
 }
 
 /**
- * Who expects which completions, and how much of the queue each may fill. The queue cannot overrun: every request has a number,
- * a number is free again only once its completion was taken, and there is room for all that may be in use.
+ * Finds the account that each completion belongs to, and limits how much of the queue each account may fill. The queue cannot overrun: every
+ * request has a number, a number is free again only after its completion was taken, and the queue has room for all numbers in use.
  */
 export class CompletionDispatcher {
   readonly #table = new RequestTable<Account>(FIRST_NUMBERS);

@@ -15,7 +15,7 @@ import { connect } from '../client/connect.js';
 import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from '../client/options.js';
 import { KvCluster } from './kv-cluster.js';
 import { type KvMember, type KvMembership, type NamedMember, namedMembers } from './member.js';
-import { REST_MS, type SeatTerms } from './member-connection.js';
+import { REST_MS, type MemberConnectionParts } from './member-connection.js';
 
 /** What `connectCluster` takes. `window` is that of each server. */
 export interface KvClusterOptions extends Omit<KvConnectOptions, 'host' | 'port'> {
@@ -93,7 +93,7 @@ function isMembership(members: unknown): members is KvMembership {
 
 type How = Omit<KvClusterOptions, 'members' | 'signal' | 'timeoutMs'>;
 
-function termsFor(how: How): SeatTerms {
+function termsFor(how: How): MemberConnectionParts {
   // Whoever makes the call that needs a connection, it is made where the program has asked for the cluster.
   const ambient = runtime().ambient<undefined>();
   return {
@@ -108,7 +108,7 @@ type Lists = AsyncIterator<readonly KvMember[], unknown>;
 
 async function begin(
   membership: KvMembership,
-  terms: SeatTerms,
+  terms: MemberConnectionParts,
   stop: AbortController,
   late: AbortSignal | undefined,
 ): Promise<KvCluster> {
@@ -161,7 +161,7 @@ function warn({ message, advice }: Problem): void {
 async function anyOf(
   cluster: KvCluster,
   members: readonly NamedMember[],
-  terms: SeatTerms,
+  terms: MemberConnectionParts,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {

@@ -19,7 +19,7 @@ import { KvError, KvManyError, tooLate } from '../errors.js';
 import { type NamedMember } from './member.js';
 import { Rendezvous } from './rendezvous.js';
 import { NO_COUNTS, sumOf } from './counts.js';
-import { mayRepeat, type Repetition, MemberConnection, type SeatTerms } from './member-connection.js';
+import { mayRepeat, type Repetition, MemberConnection, type MemberConnectionParts } from './member-connection.js';
 
 /** The calls that a client of one server and a client of several have in common. */
 export type KvCalls = Pick<
@@ -76,7 +76,7 @@ const CURSOR_BITS = 64n;
 export class KvCluster implements KvCalls {
   /** Resolves when it was closed. Never rejects. */
   readonly closed: Promise<void>;
-  readonly #terms: SeatTerms;
+  readonly #terms: MemberConnectionParts;
   readonly #stop: AbortController;
   #seats: ReadonlyMap<string, MemberConnection> = new Map();
   #homes: Rendezvous<MemberConnection>;
@@ -87,7 +87,7 @@ export class KvCluster implements KvCalls {
    * @internal `connectCluster` makes them for programs.
    * @param stop is aborted when it is closed
    */
-  constructor(members: readonly NamedMember[], terms: SeatTerms, stop: AbortController) {
+  constructor(members: readonly NamedMember[], terms: MemberConnectionParts, stop: AbortController) {
     this.#terms = terms;
     this.#stop = stop;
     this.closed = new Promise((resolve) => (this.#tellClosed = resolve));

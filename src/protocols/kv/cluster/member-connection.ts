@@ -5,8 +5,8 @@ import { KvError, KvManyError } from '../errors.js';
 import { NO_COUNTS, sumOf } from './counts.js';
 import type { NamedMember } from './member.js';
 
-/** What seats have in common. */
-export interface SeatTerms extends Timers {
+/** Shared by the connections to all members. */
+export interface MemberConnectionParts extends Timers {
   /** Gives up when the signal comes. */
   readonly connect: (member: NamedMember, signal: AbortSignal) => Promise<KvClient>;
 }
@@ -20,9 +20,7 @@ export type Repetition = 'harmless' | 'unwise';
 /** Nobody is asked again sooner after he was not there: calls fail meanwhile. */
 export const REST_MS = 100;
 
-/**
- * A server of several, and the way to it: a client, which is made when it is needed, and anew when it has ended.
- */
+/** The connection to one server of a cluster: a client, made on demand, and again after it has ended. */
 export class MemberConnection {
   #member: NamedMember;
   #client: KvClient | undefined;
@@ -35,7 +33,7 @@ export class MemberConnection {
 
   constructor(
     member: NamedMember,
-    private readonly terms: SeatTerms,
+    private readonly terms: MemberConnectionParts,
   ) {
     this.#member = member;
     this.update(member);

@@ -17,9 +17,8 @@ const Progress = { NONE: 0, SERVED: 1, UNDER_WAY: 2, ABANDONED: 3 } as const;
 const OF_THE_LAST: readonly Arrival[] = [Arrival.NEW, Arrival.REPEAT, Arrival.UNDER_WAY, Arrival.NEW];
 
 /**
- * What a server remembers of the slots of one client, so that nothing is carried out twice: the number of the last request of each, and what was answered
- * to it, if it changed anything, or named memory of the client's. One request is under way for each slot at a time: a later one says that the answer has come, or that nobody
- * waits for it.
+ * Prevents a server from executing a request of one client twice. Per slot it keeps the number of the last request, and the reply if the request changed
+ * something or named memory of the client. A slot has one request in flight: a later one means that the reply has arrived, or is not awaited.
  */
 export class ReplyCache {
   readonly #last: Int32Array;

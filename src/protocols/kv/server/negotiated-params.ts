@@ -46,7 +46,7 @@ const TRANSPORTS: Readonly<Record<Transport, ServerTransport>> = {
   },
 };
 
-/** How a client is served. */
+/** What a server and a client have agreed on. */
 export interface NegotiatedParams {
   readonly transport: ServerTransport;
   readonly path: Path;

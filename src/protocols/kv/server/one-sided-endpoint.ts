@@ -10,9 +10,8 @@ import type { Layout, ReadableMemory } from '../wire/index.js';
 const CAP = { maxSendWr: 1, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
 
 /**
- * The second door of a store: clients read its memory by RDMA READ, without its noticing. They come by connections of their own, whose queue pairs are
- * in a protection domain that holds the store and nothing else, for READs alone: whatever keys a client knows, these open no other memory by them,
- * and no other queue pair opens the store.
+ * Lets clients read the memory of a store by RDMA READ. Readers have separate connections, whose queue pairs are in a protection domain that
+ * holds only the store, for READs only. So no key that a client knows reaches other memory through them, and no other queue pair reaches the store.
  */
 export class OneSidedEndpoint {
   readonly #pd: Pd;

@@ -11,7 +11,7 @@ export const Cause = {
 } as const;
 export type Cause = (typeof Cause)[keyof typeof Cause];
 
-/** Which keys have gone, when and why: as many as there is room for, each in the one place that its hash says. */
+/** Records which keys were removed, when and why. The hash of a key chooses its only place, so a newer key may replace an older one. */
 export class TombstoneTable {
   readonly #hashes: Int32Array;
   /** By place. A time that is handed on would be an object to V8, so whoever records one writes it here. */

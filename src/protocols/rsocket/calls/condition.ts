@@ -1,4 +1,4 @@
-/** Wakes all who wait for something to change; each then looks for itself whether it is what it waits for. */
+/** A condition variable: `ring` wakes all waiters, and each checks again what it waits for. */
 export class Condition {
   #waiting: (() => void)[] = [];
 
@@ -9,7 +9,7 @@ export class Condition {
     for (const wake of woken) wake();
   }
 
-  /** Is called once, at the next ring. @returns takes it back */
+  /** Calls `wake` once, at the next ring. @returns cancels that */
   onRing(wake: () => void): () => void {
     this.#waiting.push(wake);
     return () => {

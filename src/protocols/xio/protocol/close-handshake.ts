@@ -1,4 +1,4 @@
-/** How the two ends of a connection part, or go on elsewhere. */
+/** The handshake by which two ends close a connection, or move to another one. */
 export class CloseHandshake {
   #fin: 'none' | 'due' | 'sent' | 'acknowledged' = 'none';
   /** The peer has said FIN. */

@@ -2,12 +2,12 @@ import type { Link } from '../transport/index.js';
 import { decodeHead, decodeSetupRequest, emptyHead, headerOf, Kind, type SetupRequest } from '../wire/index.js';
 import { LinkEnd, type LinkUser } from '../session/link-end.js';
 
-/** How long a client may take to say whom it is. */
+/** How long a client may take to send its SESSION. */
 const PATIENCE_MS = 10_000;
-/** Clients that have said nothing yet, at a time. */
+/** Clients that may be pending at a time. */
 const MOST = 1024;
 
-/** A client that has said what it wants. */
+/** A client whose SESSION has arrived. */
 export interface AcceptedClient {
   readonly end: LinkEnd;
   readonly request: SetupRequest;
@@ -15,7 +15,7 @@ export interface AcceptedClient {
   readonly received: number;
 }
 
-/** Those who have connected, until they say what they want. One that says something else, or nothing, is gone. */
+/** Holds new links until their SESSION arrives. A link that sends something else, or nothing in time, is closed. */
 export class Acceptor {
   readonly #waiting = new Set<PendingClient>();
 

@@ -9,8 +9,8 @@ const MOST_BYTES = 4 << 20;
 const KEPT_BYTES = 16 << 20;
 
 /**
- * Where long bodies lie for which the program names no memory. Memory that adapters reach is dear to make (a mapping whose pages the kernel has to clear, and a
- * region), so what a program has let go of serves the next body.
+ * Memory for long bodies for which the program names none. Memory that adapters reach is expensive to make (the kernel clears a mapping, and
+ * a region is registered), so released memory is used again.
  */
 export class ReceiveBufferPool {
   /** By size, each twice the one before it. */

@@ -47,8 +47,8 @@ export interface Arrived {
   readonly target: Outgoing['target'];
 }
 
-/** Whoever has a lane. */
-export interface LaneOwner {
+/** The session that owns a connection. */
+export interface SessionConnectionOwner {
   /** Where a body is to lie. */
   landing(bodyBytes: number, header: Uint8Array): Body;
   /** Where the body of a request of the session's own is to lie. Undefined: anywhere. */
@@ -107,7 +107,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
 
   constructor(
     private readonly settings: Settings,
-    private readonly owner: LaneOwner,
+    private readonly owner: SessionConnectionOwner,
     connection = 0,
   ) {
     this.connection = connection;

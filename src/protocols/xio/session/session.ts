@@ -30,7 +30,7 @@ import { DirectMemory } from './direct-memory.js';
 import { Events } from './events.js';
 import { Inbox } from './inbox.js';
 import { IncomingRequest } from './incoming-request.js';
-import type { Arrived, SessionConnection, LaneOwner } from './session-connection.js';
+import type { Arrived, SessionConnection, SessionConnectionOwner } from './session-connection.js';
 
 const REQUEST_FIELDS: FieldsOf<XioRequestOptions> = {
   signal: true,
@@ -48,7 +48,7 @@ const CLOSE_MS = 10_000;
 const NOTHING = new Uint8Array(0);
 
 /** One end of a session: what both ends share. */
-export abstract class Session implements XioSession, LaneOwner {
+export abstract class Session implements XioSession, SessionConnectionOwner {
   abstract readonly resource: string;
   readonly closed: Promise<void>;
   protected readonly lanes: SessionConnection[] = [];

@@ -18,8 +18,8 @@ import { Datagram, Datagrams } from './datagram.js';
 import { DEAD, IDLE, type UdOutput, UdProtocol } from './protocol.js';
 import { psnPlus } from './windows.js';
 
-/** What lines share with others of their interface. */
-export interface LineParts {
+/** Shared by the channels of an interface. */
+export interface ReliableChannelParts {
   readonly carrier: Carrier;
   readonly counters: UdCounters;
   /** Datagrams that may be under way to a peer. */
@@ -28,15 +28,15 @@ export interface LineParts {
   readonly timeoutMs: number;
 }
 
-/** Is told what time brings. */
-export interface LineListener {
+/** Notified by timers. */
+export interface ReliableChannelListener {
   /** The peer has been silent for too long. */
   onDead(): void;
   /** {@link ReliableChannel.progress} is due. */
   onProgress(): void;
 }
 
-/** What goes to one peer: the machine, what it may have to send again, and the time that it takes. */
+/** Reliable datagrams to one peer: the protocol's state machine, the datagrams that may be sent again, and the timers. */
 export class ReliableChannel implements UdOutput {
   readonly protocol: UdProtocol<Uint8Array>;
   /** The peer's endpoint, by its own number. */
@@ -52,9 +52,9 @@ export class ReliableChannel implements UdOutput {
   #stopTimer: (() => void) | undefined;
 
   constructor(
-    private readonly parts: LineParts,
+    private readonly parts: ReliableChannelParts,
     private readonly to: Addressee,
-    private readonly listener: LineListener,
+    private readonly listener: ReliableChannelListener,
   ) {
     this.protocol = new UdProtocol(parts.window, parts.timeoutMs);
     this.#datagrams = new Datagrams(parts.window);
@@ -102,7 +102,7 @@ export class ReliableChannel implements UdOutput {
     return this.protocol.progress(this);
   }
 
-  /** Has {@link LineListener.onProgress} be called once all has been looked at that has come. */
+  /** Has {@link ReliableChannelListener.onProgress} be called once all has been looked at that has come. */
   progressSoon(): void {
     if (this.#isProgressDue) return;
     this.#isProgressDue = true;

@@ -27,7 +27,7 @@ import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';
 import { OWNER } from './carrier.js';
 import { Farewell } from './farewell.js';
-import { ReliableChannel, type LineParts } from './reliable-channel.js';
+import { ReliableChannel, type ReliableChannelParts } from './reliable-channel.js';
 import { Arrival, FIRST_PSN } from './windows.js';
 
 /** What a short lease has room for. */
@@ -37,7 +37,7 @@ const SHORT = SHORT_BYTES - UD_HEADER_BYTES;
 const MOST_EARLY = 256;
 
 /** What endpoints need of their interface. */
-export interface UdOwner extends LineParts {
+export interface UdOwner extends ReliableChannelParts {
   /** Whether one more datagram that came early may be kept. */
   mayKeep(): boolean;
   /** So many more are kept, or fewer. */
