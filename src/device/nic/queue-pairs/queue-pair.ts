@@ -393,9 +393,11 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.enterError(Syndrome.DEVICE_FATAL);
   }
 
-  /** The QP is destroyed: nothing of it may be sent or completed any more. */
+  /** The QP is destroyed: nothing of it may be sent or completed any more, and its rings may become another's. */
   retire(): void {
     this.#reset();
+    this.sq.detach();
+    this.rq.detach();
   }
 
   raise(type: EventTypeValue, why: Syndrome = Syndrome.NONE): void {

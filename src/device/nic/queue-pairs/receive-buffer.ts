@@ -7,6 +7,9 @@ import { flushStatus, nextCapacity, receiveSges, sgeTotal } from '../queues/work
 import { RecvWqe } from '../rings/layout.js';
 import type { FailedRequest, QpContext } from './qp-context.js';
 
+/** A request that was not taken: nothing here refers to a ring that another queue pair may have by then. */
+const NO_WORDS: Int32Array = new Int32Array(0);
+
 /**
  * Where a responder puts what it receives: one request at a time is taken, filled and completed. It comes from the QP's
  * own receive queue, from the shared one that the QP was made with, or from the one that an XRC request names.
@@ -18,7 +21,7 @@ export class ReceiveBuffer {
   capacity = 0;
 
   /** The request is at #words[#entry]: in the QP's own ring, or in a copy of what a shared queue had. */
-  #words: Int32Array;
+  #words = NO_WORDS;
   #entry = 0;
   #numSge = 0;
   #copy: Int32Array | undefined;
@@ -31,7 +34,6 @@ export class ReceiveBuffer {
     private readonly core: NicCore,
   ) {
     this.#srq = qp.srq;
-    this.#words = qp.rq.words;
     this.#cq = qp.recvCq;
     if (qp.srq !== undefined) this.#copy = new Int32Array(qp.srq.entryWords);
   }
@@ -48,6 +50,7 @@ export class ReceiveBuffer {
 
   reset(): void {
     this.taken = false;
+    this.#words = NO_WORDS;
   }
 
   /**

@@ -14,8 +14,8 @@ export function flushStatus(cause: Syndrome): WcStatus {
  * retransmission, until {@link publish} gives their slots back to the driver.
  */
 export class WorkQueue {
-  /** All of the ring. */
-  readonly words: Int32Array;
+  /** All of the ring. Another array after {@link detach} alone. */
+  words: Int32Array;
   /** Free-running number of the oldest entry that is not retired. */
   head: number;
   watcher: WorkQueueWatcher | undefined;
@@ -111,6 +111,18 @@ export class WorkQueue {
     this.#knownProducer = (other.head + count) | 0;
     writeWord(this.words, Ring.PRODUCER, this.#knownProducer, this.#shared);
     this.publish();
+  }
+
+  /**
+   * Lets go of the ring of a destroyed queue: the driver may use it for another queue. A stale reference in the NIC finds this queue empty.
+   */
+  detach(): void {
+    this.watcher = undefined;
+    this.words = new Int32Array(RING_HEADER_WORDS);
+    this.words[Ring.PRODUCER] = this.head;
+    this.words[Ring.CONSUMER] = this.head;
+    this.#bytes = undefined;
+    this.#knownProducer = this.head;
   }
 
   /** Lets the driver ring again. Call it before looking for work, so that a later post is never overlooked. */

@@ -11,6 +11,7 @@ import {
 import type { AdapterHost } from '../adapter-host.js';
 import { type Argument, type EndVerb, limitsOf, type Value, type Verb } from '../../../device/adapter/index.js';
 import { Doorbell } from './doorbell.js';
+import { SpareRings } from './posting/spare-rings.js';
 
 /** What a call of that C name throws when the adapter has thrown `error`. */
 export function refusalOf(call: string, error: unknown): unknown {
@@ -56,6 +57,7 @@ export abstract class ContextBase extends Resource {
   readonly crc32Source: string;
   readonly limits: NicLimits;
   readonly doorbell: Doorbell;
+  readonly spareRings: SpareRings;
   /** What lives, by the numbers that the NIC calls it. */
   readonly queues = new Map<number, NotifyingCq>();
   readonly pairs = new Map<number, KnownQp>();
@@ -76,6 +78,7 @@ export abstract class ContextBase extends Resource {
     this.address = adapter.address;
     this.crc32Source = adapter.crc32Source;
     this.limits = limitsOf(adapter.limits);
+    this.spareRings = new SpareRings(this.hasThread);
     this.doorbell = new Doorbell(adapter.doorbells, () => adapter.ring());
   }
 

@@ -119,6 +119,8 @@ export abstract class OpenBatch {
   setSgeList(list: readonly Sge[]): void {
     if (!this.#takesData('wrSetSgeList')) return;
     const { cap, ring } = this.queue;
+    // An accessor of the list may abort the batch.
+    const { at } = this;
     if (!isList(list)) {
       this.fail(listProblem('sgList', list));
       return;
@@ -135,7 +137,7 @@ export abstract class OpenBatch {
       }
       const { lkey, addr, length } = list[i];
       if (!this.#isPiece(lkey, addr, length)) return;
-      writeSge(ring.words, this.at + SendWqe.DATA + i * SgeWords.SIZE, addr, length, lkey);
+      writeSge(ring.words, at + SendWqe.DATA + i * SgeWords.SIZE, addr, length, lkey);
       total += length;
     }
     this.#setPieces(list.length, total);
@@ -228,8 +230,8 @@ export abstract class OpenBatch {
 
   /** Gives the request all the data that it will have. That it fits is for the caller to know. */
   protected setWholeInline(bytes: Uint8Array): void {
-    const { ring, bytes: target } = this.queue;
-    writeInline(ring.words, target, this.at, 0, bytes);
+    const { ring } = this.queue;
+    writeInline(ring.words, ring.bytes, this.at, 0, bytes);
     this.#empty = false;
   }
 
@@ -299,7 +301,7 @@ export abstract class OpenBatch {
   }
 
   #appendInline(bytes: Uint8Array): void {
-    const { ring, bytes: target } = this.queue;
-    writeInline(ring.words, target, this.at, ring.words[this.at + SendWqe.INLINE_BYTES], bytes);
+    const { ring } = this.queue;
+    writeInline(ring.words, ring.bytes, this.at, ring.words[this.at + SendWqe.INLINE_BYTES], bytes);
   }
 }

@@ -101,7 +101,7 @@ export class SoftQp extends BuildingQp implements Qp {
     const srq = init.srq === undefined ? undefined : ourSrq(context, init.srq);
     const cap = grantedCap(qpType, asked);
     const sq = new SendQueue(context, qpType, cap);
-    const rq = new RecvQueue(qpType, cap, srq !== undefined, context.hasThread);
+    const rq = new RecvQueue(qpType, cap, srq !== undefined, context.spareRings);
     const { qpn } = context.command(CREATE, 'createQp', {
       type: qpType,
       pd: pd.handle,
@@ -236,6 +236,13 @@ export class SoftQp extends BuildingQp implements Qp {
   protected release(): void {
     this.context.endCommand('ibv_destroy_qp', 'destroyQp', this.qpNum);
     this.context.pairs.delete(this.qpNum);
+    this.batch.abort();
+    const { adapter, spareRings } = this.context;
+    for (const { ring } of [this.#sq, this.#rq]) {
+      const memory = ring.retire();
+      // A NIC that has failed may still hold the ring.
+      if (memory !== undefined && adapter.failure === undefined) spareRings.give(memory);
+    }
   }
 
   /** Receives are found when a message comes; but in ERR none comes, and they must be flushed. */

@@ -16,6 +16,7 @@ import {
   type WrId,
 } from '../../../../api/verbs/index.js';
 import { writeRecvHeader, writeSge, writeSgeList } from './entries.js';
+import type { SpareRings } from './spare-rings.js';
 import { WorkRing } from './work-ring.js';
 
 const NO_PIECES: readonly Sge[] = [];
@@ -28,14 +29,13 @@ abstract class ReceiveRequests {
     private readonly call: string,
     private readonly maxSge: number,
     maxWr: number,
-    /** Whether the NIC is in another thread. */
-    private readonly threaded: boolean,
+    private readonly spare: SpareRings,
   ) {
     this.ring = this.ringFor(maxWr);
   }
 
   protected ringFor(maxWr: number): WorkRing {
-    return new WorkRing(recvQueueShape(maxWr, this.maxSge), maxWr, this.threaded);
+    return new WorkRing(recvQueueShape(maxWr, this.maxSge), maxWr, this.spare);
   }
 
   /** Why nothing can be posted now, or undefined. */
@@ -97,9 +97,9 @@ export class RecvQueue extends ReceiveRequests {
     private readonly type: QpType,
     private readonly cap: QpCap,
     private readonly shared: boolean,
-    threaded: boolean,
+    spare: SpareRings,
   ) {
-    super('ibv_post_recv', cap.maxRecvSge, cap.maxRecvWr, threaded);
+    super('ibv_post_recv', cap.maxRecvSge, cap.maxRecvWr, spare);
   }
 
   protected refusal(): Problem | undefined {
@@ -122,9 +122,9 @@ export class SharedRecvQueue extends ReceiveRequests {
   constructor(
     maxWr: number,
     private readonly pieces: number,
-    threaded: boolean,
+    spare: SpareRings,
   ) {
-    super('ibv_post_srq_recv', pieces, maxWr, threaded);
+    super('ibv_post_srq_recv', pieces, maxWr, spare);
     this.#maxWr = maxWr;
   }
 

@@ -56,8 +56,6 @@ export function handleProblem(): Problem {
 /** The driver's end of a send queue, for requests that come as objects. */
 export class SendQueue {
   readonly ring: WorkRing;
-  /** The ring's memory, byte by byte, for inline data. */
-  readonly bytes: Uint8Array;
   readonly maxMessageBytes: number;
 
   constructor(
@@ -67,8 +65,7 @@ export class SendQueue {
   ) {
     this.maxMessageBytes = context.limits.maxMessageBytes;
     const shape = sendQueueShape(cap.maxSendWr, cap.maxSendSge, cap.maxInlineData);
-    this.ring = new WorkRing(shape, cap.maxSendWr, context.hasThread);
-    this.bytes = new Uint8Array(this.ring.memory);
+    this.ring = new WorkRing(shape, cap.maxSendWr, context.spareRings);
   }
 
   /**
@@ -187,7 +184,7 @@ export class SendQueue {
           `sgList[${i}] names no registered memory of the program`,
           'Memory of a device is not sent inline; give data that is in no memory region as { bytes }',
         );
-      writeInline(words, this.bytes, at, written, data);
+      writeInline(words, this.ring.bytes, at, written, data);
       written += data.length;
     }
     return undefined;

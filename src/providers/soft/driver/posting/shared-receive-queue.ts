@@ -58,7 +58,7 @@ export class SoftSrq extends Resource implements Srq {
     const { srqType, maxWr, maxSge, srqLimit } = completeSrqInit(init);
     const ofXrc = xrcParts(context, init);
     const [xrcd, cq] = ofXrc;
-    const queue = new SharedRecvQueue(recvQueueShape(maxWr, maxSge).entries, maxSge, context.hasThread);
+    const queue = new SharedRecvQueue(recvQueueShape(maxWr, maxSge).entries, maxSge, context.spareRings);
     const { srqn } = context.command(CALL, 'createSrq', {
       pd: pd.handle,
       maxWr: queue.maxWr,

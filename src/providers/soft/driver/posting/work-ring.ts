@@ -1,6 +1,5 @@
 import type { QpState } from '../../../../device/ibta/index.js';
 import {
-  createRing,
   exchangeWord,
   readWord,
   Ring,
@@ -9,6 +8,7 @@ import {
   WorkQueue,
   writeWord,
 } from '../../../../device/nic/index.js';
+import type { SpareRings } from './spare-rings.js';
 
 /**
  * The driver's end of a send or receive queue. Entries are written one after the other past those published, and
@@ -20,6 +20,7 @@ export class WorkRing {
   /** Whether the NIC is in another thread. */
   readonly #shared: boolean;
   #words: Int32Array;
+  #bytes: Uint8Array | undefined;
   #mask: number;
   #entryWords: number;
   /** Entries that may be in use at a time. */
@@ -27,11 +28,11 @@ export class WorkRing {
   /** Entry that is written next; those from PRODUCER up to it are written and not yet the NIC's. */
   #next = 0;
   #knownConsumer = 0;
+  #isRetired = false;
 
-  /** @param shared whether the NIC is in another thread */
-  constructor(shape: RingShape, capacity: number, shared: boolean) {
-    this.#memory = createRing(shape.bytes, shared);
-    this.#shared = shared;
+  constructor(shape: RingShape, capacity: number, spare: SpareRings) {
+    this.#memory = spare.take(shape.bytes);
+    this.#shared = spare.shared;
     this.#words = new Int32Array(this.#memory);
     this.#mask = shape.entries - 1;
     this.#entryWords = shape.entryWords;
@@ -44,6 +45,12 @@ export class WorkRing {
 
   get words(): Int32Array {
     return this.#words;
+  }
+
+  /** The same memory byte by byte, for inline data. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= new Uint8Array(this.#memory);
+    return this.#bytes;
   }
 
   /** The state that the NIC says the queue pair to be in. */
@@ -107,9 +114,34 @@ export class WorkRing {
   moveTo(successor: WorkRing): void {
     this.#memory = successor.#memory;
     this.#words = successor.#words;
+    this.#bytes = undefined;
     this.#mask = successor.#mask;
     this.#entryWords = successor.#entryWords;
     this.#capacity = successor.#capacity;
     this.#knownConsumer = readWord(this.#words, Ring.CONSUMER, this.#shared);
+  }
+
+  /**
+   * Gives up the memory of a queue that the NIC has destroyed. This object becomes a ring without entries in private memory, and keeps the
+   * last state that the NIC published. A stale reference to it reaches no memory of another queue.
+   *
+   * @returns the memory, the first time
+   */
+  retire(): ArrayBufferLike | undefined {
+    if (this.#isRetired) return undefined;
+    const memory = this.#memory;
+    const stub = new Int32Array(RING_HEADER_WORDS);
+    stub[WorkQueue.QP_STATE] = this.state;
+    // The NIC has no such queue: claimDoorbell never asks for a ring.
+    stub[WorkQueue.DOORBELL] = 1;
+    this.#capacity = 0;
+    this.#mask = 0;
+    this.#next = 0;
+    this.#knownConsumer = 0;
+    this.#memory = stub.buffer;
+    this.#bytes = undefined;
+    this.#words = stub;
+    this.#isRetired = true;
+    return memory;
   }
 }

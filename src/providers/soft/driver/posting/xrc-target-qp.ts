@@ -33,8 +33,8 @@ class DeviceTarget extends DeviceQp {
 }
 
 function createTarget({ context, handle }: OwnXrcd): DeviceTarget {
-  const sq = new WorkRing(sendQueueShape(0, 0, 0), 0, context.hasThread);
-  const rq = new WorkRing(recvQueueShape(0, 0), 0, context.hasThread);
+  const sq = new WorkRing(sendQueueShape(0, 0, 0), 0, context.spareRings);
+  const rq = new WorkRing(recvQueueShape(0, 0), 0, context.spareRings);
   const { qpn } = context.command('ibv_create_qp', 'createQp', {
     type: QpType.XRC_RECV,
     xrcd: handle,
