@@ -247,9 +247,16 @@ export class Engine implements Disposable {
     return this.#device.nowUs();
   }
 
-  /** Calls `action` in so many ms of the device's clock, and keeps the process alive until then. @returns takes it back */
+  /**
+   * Calls `action` in so many ms of the device's clock, and keeps the process alive until then. All that has completed by then is handed over
+   * first: a program that has blocked the event loop finds its timers due before it reads what its peers have sent, and must not take them for silent.
+   *
+   * @returns cancels it
+   */
   timer(delayMs: number, action: () => void): () => void {
-    return providedContext(this.context, CALL)[startTimer](delayMs, action) ?? runtime().timer(delayMs, action);
+    return this.#afterReading(action, (due) => {
+      return providedContext(this.context, CALL)[startTimer](delayMs, due) ?? runtime().timer(delayMs, due);
+    });
   }
 
   /** @internal Calls `action` in the next turn of the event loop; no virtual time passes before. */
@@ -259,7 +266,9 @@ export class Engine implements Disposable {
 
   /** As {@link timer}, for what nobody waits for: it does not keep the process alive, and in a simulation no time passes because of it alone. */
   chore(delayMs: number, action: () => void): () => void {
-    return providedContext(this.context, CALL)[startChore](delayMs, action) ?? runtime().chore(delayMs, action);
+    return this.#afterReading(action, (due) => {
+      return providedContext(this.context, CALL)[startChore](delayMs, due) ?? runtime().chore(delayMs, due);
+    });
   }
 
   /** Nothing completes any more: those who expect something are told. */
@@ -293,6 +302,26 @@ export class Engine implements Disposable {
   /** {@link close}, unless it was ended. */
   [Symbol.dispose](): void {
     if (!this.#isClosed) this.close();
+  }
+
+  #afterReading(action: () => void, start: (due: () => void) => () => void): () => void {
+    let isPending = true;
+    const stop = start(() => {
+      try {
+        // A program that polls reads at times of its choice. A queue that fills as fast as it is read has no end.
+        let left = this.#loop.holds > 0 ? this.cq.cqe : 0;
+        for (; left > 0 && isPending; left -= BATCH) if (this.progress(BATCH, true) < BATCH) break;
+      } finally {
+        if (isPending) {
+          isPending = false;
+          action();
+        }
+      }
+    });
+    return () => {
+      isPending = false;
+      stop();
+    };
   }
 
   get #isInPass(): boolean {

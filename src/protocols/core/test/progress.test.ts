@@ -24,6 +24,35 @@ describe('an engine', () => {
       assert.equal(client.requests.outstanding, 0);
     }));
 
+  for (const kind of ['timer', 'chore'] as const)
+    it(`hands over what has completed before a ${kind} that is due, where the program has blocked the event loop`, () =>
+      simulate(async (sim) => {
+        const { hosts, engines } = twoEngines(sim);
+        const [client, server] = [new Endpoint(engines[0]), new Endpoint(engines[1])];
+        const pair = await connectEndpoints(hosts, [client, server], 1, (qp) => {
+          for (let i = 0; i < SLOTS; i += 1) server.receive(qp, i);
+        });
+        const order: string[] = [];
+        let cancel: (() => void) | undefined;
+        server.onTold = ({ cookie }) => {
+          order.push(`receive ${cookie}`);
+          cancel?.();
+        };
+        const send = (): void => {
+          client.send(pair.atClient.qp, 0);
+          engines[1][kind](1, () => order.push('due'));
+          sim.run(sim.nowUs + 2000);
+        };
+        // A program that polls reads at times of its choice.
+        send();
+        assert.deepEqual(order, ['due']);
+        using _ = engines[1].hold();
+        assert.deepEqual(order, ['due', 'receive 0']);
+        cancel = engines[1][kind](1.5, () => order.push('cancelled'));
+        send();
+        assert.deepEqual(order, ['due', 'receive 0', 'receive 1', 'due']);
+      }));
+
   it('progresses by itself while it is held', () =>
     simulate(async (sim) => {
       const { hosts, engines } = twoEngines(sim);

@@ -180,6 +180,7 @@ export class Requester implements CancelHandler {
       onLost: (error) => this.#lose(way, error),
     });
     void way.connection.closed.then(() => {
+      this.#readAll();
       const error = new VerbsError('kv', { errno: 'ECONNRESET', message: 'the server has gone', advice: '' });
       this.#lose(way, error);
     });
@@ -319,8 +320,14 @@ export class Requester implements CancelHandler {
         await new Promise<void>((resolve) => this.engine.timer(PAUSE_MS, resolve));
       }
     }
+    this.#readAll();
     drop(lost);
     this.end(failure);
+  }
+
+  /** Answers that have come are handed over before a failure is. */
+  #readAll(): void {
+    while (this.#failure === undefined && this.engine.progress(undefined, true) > 0);
   }
 
   #otherEpoch(epoch: number): EpochError {

@@ -7,12 +7,28 @@ import { invalid, refuse, show, VerbsError } from '../../../../api/verbs/index.j
 import { MAX_ALONG_BYTES, MAX_BODY_BYTES } from './wire.js';
 import { runtime } from '../../../../api/runtime/index.js';
 
-/** Real time. */
+/**
+ * Real time. An action comes after the sockets were read: a program that has blocked the event loop finds its timers due before it reads what its
+ * peers have sent, and must not take them for silent.
+ */
 export const realClock: Clock = {
   nowUs: () => performance.now() * 1000,
-  timer: (delayMs, action) => runtime().timer(delayMs, action),
-  chore: (delayMs, action) => runtime().chore(delayMs, action),
+  timer: (delayMs, action) => afterReading(action, (due) => runtime().timer(delayMs, due)),
+  chore: (delayMs, action) => afterReading(action, (due) => runtime().chore(delayMs, due)),
 };
+
+function afterReading(action: () => void, start: (due: () => void) => () => void): () => void {
+  let isPending = true;
+  const stop = start(() => {
+    runtime().nextRound(() => {
+      if (isPending) action();
+    });
+  });
+  return () => {
+    isPending = false;
+    stop();
+  };
+}
 
 /** @throws VerbsError EINVAL */
 export function requireInRange(call: string, what: string, value: unknown, least: number, most: number): void {
