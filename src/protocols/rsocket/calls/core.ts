@@ -3,7 +3,7 @@ import { type CmId, createId, type FullAddress, type SocketAddress } from '../..
 import type { Context, OpenOptions } from '../../../api/verbs/index.js';
 import { RsocketError } from '../errors.js';
 import { connectStream } from '../stream/connect.js';
-import { listenStreams, type StreamListener } from '../stream/listener.js';
+import { listenStreams, type StreamHandler, type StreamListener } from '../stream/listener.js';
 import { follow } from '../stream/rsocket-stream.js';
 import type { Direction, RsocketStreamSocket } from '../stream/stream-socket.js';
 import { Condition } from './condition.js';
@@ -30,7 +30,12 @@ export interface RsocketWait {
 export type State =
   | { readonly kind: 'new' }
   | { readonly kind: 'bound'; readonly id: CmId; readonly isAnywhere: boolean }
-  | { readonly kind: 'listening'; readonly listener: StreamListener; readonly waiting: Core[] }
+  | {
+      readonly kind: 'listening';
+      readonly listener: StreamListener;
+      readonly waiting: Core[];
+      readonly onStream: StreamHandler;
+    }
   | { readonly kind: 'connecting'; readonly giveUp: AbortController }
   | { readonly kind: 'connected'; readonly stream: RsocketStreamSocket }
   | { readonly kind: 'failed' }
@@ -91,23 +96,26 @@ export class Core {
       ipv6Only,
       backlog,
     });
-    listener.onStream = (stream) => {
-      if (waiting.length >= backlog) {
-        stream.close(0);
-        return;
-      }
+    const onStream: StreamHandler = (stream) => {
       const child = new Core(this.domain, inherited(settings), this.device);
       child.#connected(stream);
       waiting.push(child);
+      // The listener keeps the others, up to its own backlog.
+      if (waiting.length >= backlog) listener.onStream = undefined;
       this.bell.ring();
     };
-    this.state = { kind: 'listening', listener, waiting };
+    listener.onStream = onStream;
+    this.state = { kind: 'listening', listener, waiting, onStream };
   }
 
   /** The oldest connection that nobody has accepted. @throws RsocketError EBADF when it does not listen */
   accept(call: string): Core | undefined {
-    if (this.state.kind === 'listening') return this.state.waiting.shift();
-    throw new RsocketError(call, { errno: 'EBADF', message: 'the socket does not listen', advice: 'Call rlisten' });
+    if (this.state.kind !== 'listening')
+      throw new RsocketError(call, { errno: 'EBADF', message: 'the socket does not listen', advice: 'Call rlisten' });
+    const { listener, waiting, onStream } = this.state;
+    const accepted = waiting.shift();
+    if (accepted !== undefined) listener.onStream ??= onStream;
+    return accepted;
   }
 
   /** Begins to connect; `bell` rings when that has come to an end. */

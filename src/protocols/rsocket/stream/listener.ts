@@ -36,7 +36,10 @@ export interface StreamListenOptions extends StreamOptions {
   readonly reuseAddr?: boolean;
   /** Whether `::` means an address of IPv6 only (`IPV6_V6ONLY`). Default false. */
   readonly ipv6Only?: boolean;
-  /** Connections that may be half open, and streams that nobody has asked for yet, from 1 on; who comes beyond that is refused. Default 128. */
+  /**
+   * Connections that may be half open, and streams that nobody has asked for yet, from 1 on. 1024 requests beyond that wait for room; one beyond
+   * those is dropped, and its repeat gets in. Default 128.
+   */
   readonly backlog?: number;
   /** The device. Default: the one that the address says, else the program's default device. */
   readonly context?: Context;
@@ -82,6 +85,9 @@ export class StreamListener implements Disposable {
   #onStream: StreamHandler | undefined;
   #halfOpen = 0;
   readonly #waiting: RsocketStream[] = [];
+  /** Requests that wait for room, at most as many as the connection manager lets wait for an answer. */
+  readonly #held: (() => void)[] = [];
+  #isClosed = false;
   readonly #turn = new CallbackTurn(new Callbacks(), () => this.#give());
 
   /** @internal {@link listenStreams} makes listeners for programs. */
@@ -127,7 +133,9 @@ export class StreamListener implements Disposable {
 
   /** Ends it: no more streams come, those that nobody has taken end, and the others go on. Idempotent. */
   close(): void {
+    this.#isClosed = true;
     this.listener.close();
+    for (const goOn of this.#held.splice(0)) goOn();
     // A stream whose turn has not come ends in order: its client may know that it is connected.
     const lingerMs = this.#onStream === undefined ? 0 : undefined;
     for (const stream of this.#waiting.splice(0)) stream.close(lingerMs);
@@ -140,22 +148,36 @@ export class StreamListener implements Disposable {
 
   async #answer(request: ConnectionRequest): Promise<void> {
     const peer = readPeer(request.privateData);
-    if (typeof peer === 'string' || this.#halfOpen + this.#waiting.length >= this.backlog) {
+    if (typeof peer === 'string') {
       request.reject();
       return;
     }
+    if (!this.#hasRoom) await new Promise<void>((resolve) => this.#held.push(resolve));
+    // The listener has refused those that it held.
+    if (this.#isClosed) return;
     this.#halfOpen += 1;
     try {
       this.#waiting.push(await establishStream(this.sizes, {}, (options) => request.accept(options)));
     } finally {
       this.#halfOpen -= 1;
+      this.#admit();
     }
     if (this.#onStream !== undefined) this.#turn.queue();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#halfOpen + this.#waiting.length < this.backlog;
+  }
+
+  /** Has the oldest request that was held go on, where there is room. */
+  #admit(): void {
+    if (this.#hasRoom) this.#held.shift()?.();
   }
 
   #give(): void {
     if (this.#onStream === undefined) return;
     const stream = this.#waiting.shift();
+    this.#admit();
     if (this.#waiting.length > 0) this.#turn.queue();
     if (stream !== undefined) this.#onStream(stream);
   }

@@ -225,15 +225,38 @@ describe('a connection', () => {
       }));
   }
 
-  it('is refused beyond the backlog', () =>
+  it('waits beyond the backlog, and is not refused', () =>
     simulate(async (sim) => {
       const [server, client] = [sim.host('server'), sim.host('client')];
       const listener = listenStreams({ port: PORT, context: server.context, backlog: 2 });
-      const connect = () => client.run(() => connectStream({ host: 'server', port: PORT }));
-      const streams = [await connect(), await connect()];
-      await assert.rejects(connect(), RefusedError);
-      const taken = await nextStream(listener);
-      assert.equal(taken.remoteAddress.port, streams[0].localAddress.port);
+      let connected = 0;
+      const streams = Array.from({ length: 8 }, async () => {
+        const stream = await client.run(() => connectStream({ host: 'server', port: PORT }));
+        connected += 1;
+        return stream;
+      });
+      const all = Promise.all(streams);
+      await sim.sleep(1e6);
+      assert.equal(connected, 2);
+      const askedUs = sim.nowUs;
+      const taken = [];
+      for (let i = 0; i < 8; i += 1) taken.push(await nextStream(listener));
+      const ports = (await all).map(({ localAddress }) => localAddress.port);
+      assert.deepEqual(taken.map(({ remoteAddress }) => remoteAddress.port).sort(), ports.sort());
+      assert.ok(sim.nowUs - askedUs < 1000);
       listener.close();
+    }));
+
+  it('is never refused where the listener closes meanwhile, but by that', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const listener = listenStreams({ port: PORT, context: server.context, backlog: 1 });
+      const connect = () => client.run(() => connectStream({ host: 'server', port: PORT }));
+      await connect();
+      const held = connect();
+      const refused = assert.rejects(held, RefusedError);
+      await sim.sleep(1000);
+      listener.close();
+      await refused;
     }));
 });
