@@ -11,6 +11,7 @@ import {
   PortSpace,
 } from '../../../entry/index.js';
 import { administer } from '../../../entry/sim.js';
+import { identityOf } from '../identifiers/identity.js';
 import { loopback } from '../../../../test/support/loopback.js';
 import { assertErrno, assertRejects, next, Pair, PORT } from './support.js';
 
@@ -152,6 +153,36 @@ describe('devices of rdma_cm', () => {
     closing.close();
     using client = openDevice({ address: loopback(36), host: 'inline' });
     const connection = await connect({ host: loopback(34), port: PORT, context: client, timeoutMs: Infinity });
+    await Promise.all([connection.close(), (await accepting).close()]);
+  });
+
+  it('are listened to each time that they are opened, and cost nothing once they are closed', async () => {
+    ask(loopback(44));
+    await using listener = listen({ port: PORT });
+    using client = openDevice({ address: loopback(45), host: 'inline' });
+    const before = identityOf(listener.id).dispatchers.length;
+    for (let round = 0; round < 20; round += 1) {
+      const address = loopback(46 + (round % 2));
+      const opened = openDevice({ address, host: 'inline' });
+      const accepting = listener.next().then((request) => request.accept());
+      const connection = await connect({ host: address, port: PORT, context: client });
+      const accepted = await accepting;
+      assert.equal(accepted.qp.context.address, address);
+      await Promise.all([connection.close(), accepted.close()]);
+      opened.close();
+      assert.ok(identityOf(listener.id).dispatchers.length <= before + 2);
+    }
+  });
+
+  it('are refused by nobody to a listener whose first device was closed', async () => {
+    using client = openDevice({ address: loopback(49), host: 'inline' });
+    const first = openDevice({ address: loopback(48), host: 'inline' });
+    ask(loopback(48));
+    await using listener = listen({ port: PORT });
+    first.close();
+    using late = openDevice({ address: loopback(48), host: 'inline' });
+    const accepting = listener.next().then((request) => request.accept());
+    const connection = await connect({ host: late.address, port: PORT, context: client });
     await Promise.all([connection.close(), (await accepting).close()]);
   });
 
