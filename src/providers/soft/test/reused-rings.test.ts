@@ -76,7 +76,7 @@ for (const hosting of HOSTINGS) {
       first.modify({ qpState: 1, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 });
       first.postRecv({ wrId: -1n & 0xffn, sgList: [side.mr.sge(0, 64)] });
       first.destroy();
-      await null;
+      await Promise.resolve();
       const next = makeQp(side);
       assert.deepEqual(
         memoryOf(next).map((ring) => memory.includes(ring)),
@@ -93,7 +93,7 @@ for (const hosting of HOSTINGS) {
       const rings = qpRings(old);
       const memory = memoryOf(old);
       old.destroy();
-      await null;
+      await Promise.resolve();
       const next = makeQp(side);
       assert.ok(memory.includes(memoryOf(next)[0]));
       const check = watched(next);
@@ -233,7 +233,7 @@ for (const hosting of HOSTINGS) {
         }
         assert.ok(check !== undefined);
         check();
-        await null;
+        await Promise.resolve();
         const next = makeQp(side);
         assert.ok(memoryOf(next).every((ring) => memory.includes(ring)));
         assert.ok(memory.every((ring) => new Int32Array(ring).subarray(RING_HEADER_WORDS).every((word) => word === 0)));
@@ -247,7 +247,7 @@ for (const hosting of HOSTINGS) {
       old.wrStart();
       old.wrSend();
       old.destroy();
-      await null;
+      await Promise.resolve();
       const next = makeQp(side);
       assert.ok(memoryOf(next).every((ring) => memory.includes(ring)));
       const check = watched(next);
@@ -268,7 +268,7 @@ for (const hosting of HOSTINGS) {
         for (let i = 0; i < 16; i += 1) ours.postSend({ ...SEND, wrId: 1000 * round + i, sgList: [a.mr.sge(0, 4096)] });
         ours.destroy();
         theirs.destroy();
-        await null;
+        await Promise.resolve();
         [ours, theirs] = [makeQp(a), makeQp(b)];
         connect(ours, { qpNum: theirs.qpNum, dgid: gids[1] });
         connect(theirs, { qpNum: ours.qpNum, dgid: gids[0] });
@@ -297,9 +297,9 @@ describe('spare rings', () => {
     const spare = new SpareRings(true, 2 * BYTES);
     for (let i = 0; i < 3; i += 1) spare.give(new SharedArrayBuffer(BYTES));
     assert.equal(spare.bytes, 2 * BYTES);
-    await null;
+    await Promise.resolve();
     spare.give(new SharedArrayBuffer(BYTES));
-    await null;
+    await Promise.resolve();
     assert.equal(spare.bytes, 2 * BYTES);
     for (let i = 0; i < 3; i += 1) spare.take(BYTES);
     assert.equal(spare.bytes, 0);
@@ -311,7 +311,7 @@ describe('spare rings', () => {
     spare.give(ring);
     assert.notEqual(spare.take(BYTES), ring);
     new Uint8Array(ring).fill(1);
-    await null;
+    await Promise.resolve();
     assert.notEqual(spare.take(2 * BYTES), ring);
     assert.equal(spare.take(BYTES), ring);
     assert.ok(new Uint8Array(ring).every((byte) => byte === 0));
