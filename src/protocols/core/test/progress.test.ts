@@ -33,10 +33,10 @@ describe('an engine', () => {
           for (let i = 0; i < SLOTS; i += 1) server.receive(qp, i);
         });
         const order: string[] = [];
-        let cancel: (() => void) | undefined;
+        const toCancel: (() => void)[] = [];
         server.onTold = ({ cookie }) => {
           order.push(`receive ${cookie}`);
-          cancel?.();
+          for (const cancel of toCancel) cancel();
         };
         const send = (): void => {
           client.send(pair.atClient.qp, 0);
@@ -46,11 +46,12 @@ describe('an engine', () => {
         // A program that polls reads at times of its choice.
         send();
         assert.deepEqual(order, ['due']);
-        using _ = engines[1].hold();
+        const hold = engines[1].hold();
         assert.deepEqual(order, ['due', 'receive 0']);
-        cancel = engines[1][kind](1.5, () => order.push('cancelled'));
+        toCancel.push(engines[1][kind](1.5, () => order.push('cancelled')));
         send();
         assert.deepEqual(order, ['due', 'receive 0', 'receive 1', 'due']);
+        hold.release();
       }));
 
   it('progresses by itself while it is held', () =>

@@ -34,7 +34,7 @@ describe('the clock of links by TCP', () => {
   for (const kind of ['timer', 'chore'] as const) {
     it(`has what waits in sockets read before a ${kind} that is due`, async () => {
       const order: string[] = [];
-      using _ = await unread(order);
+      using pair = await unread(order);
       const due = new Promise<void>((resolve) => {
         realClock[kind](1, () => {
           order.push(kind);
@@ -43,6 +43,7 @@ describe('the clock of links by TCP', () => {
       });
       block(20);
       await due;
+      assert.equal(pair.socket.bytesRead, 1);
       assert.deepEqual(order, ['data', kind]);
     });
 
