@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RttEstimator } from '../reliable/rtt-estimator.js';
 
-describe('the patience with which an acknowledgement is awaited', () => {
+describe('RttEstimator.ptoUs', () => {
   function measured(us: number): RttEstimator {
     const rtt = new RttEstimator();
     for (let i = 0; i < 100; i += 1) {
@@ -12,20 +12,20 @@ describe('the patience with which an acknowledgement is awaited', () => {
     return rtt;
   }
 
-  it('is for ever as long as no round rtt was seen', () => {
+  it('is infinite until a round trip was measured', () => {
     assert.equal(new RttEstimator().ptoUs, Infinity);
   });
 
-  it('is ten milliseconds where round trips are short', () => {
+  it('is at least 10 ms', () => {
     assert.equal(measured(30).ptoUs, 10_000);
   });
 
-  it('is some two round trips where they are long', () => {
+  it('is about two round trips where those are long', () => {
     const { ptoUs } = measured(10_000);
     assert.ok(ptoUs > 19_000 && ptoUs < 21_000, String(ptoUs));
   });
 
-  it('doubles with every question, until there are no more', () => {
+  it('doubles with every probe, and is infinite after the last', () => {
     const rtt = measured(30);
     const seen = Array.from({ length: 7 }, () => {
       rtt.onProbe();
@@ -34,7 +34,7 @@ describe('the patience with which an acknowledgement is awaited', () => {
     assert.deepEqual(seen, [20_000, 40_000, 80_000, 160_000, 320_000, Infinity, Infinity]);
   });
 
-  it('takes no packet into account that was sent twice', () => {
+  it('ignores packets that were sent twice', () => {
     const rtt = measured(30);
     rtt.onSent(200, 0);
     rtt.forget();
