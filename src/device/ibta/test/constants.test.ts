@@ -8,7 +8,7 @@ describe('constants', () => {
     ['QpState', spec.QpState, 7],
     ['WcStatus', spec.WcStatus, 24],
     ['EventType', spec.EventType, 21],
-    ['Syndrome', spec.Syndrome, 36],
+    ['Syndrome', spec.Syndrome, 37],
     ['SrqType', spec.SrqType, 3],
     ['AdviseMrAdvice', spec.AdviseMrAdvice, 3],
     ['SelectivityLevel', spec.SelectivityLevel, 2],
