@@ -1,4 +1,5 @@
-// A reporter of node:test: writes, as JSON, the failures by test file, and how long each file took.
+// A reporter of node:test: writes, as JSON, the failures by test file, and how long each file took. It also ends files that hang.
+import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { root } from './build-state.mjs';
 
@@ -7,7 +8,28 @@ const MS_PER_S = 1000;
 /** What an error of a test says, without the runner's own words around it. */
 const sentenceOf = (error) => String(error?.cause?.stack ?? error?.cause ?? error?.message ?? error);
 
+/** Processes of files, and when they were seen first. */
+let files = new Map();
+
+/**
+ * Kills what has run for `limitMs`. Node 20 does so by itself; Node 24 and 26 apply `--test-timeout` within a file only, where a
+ * timer cannot stop a loop. A reporter runs in the process of the runner, whose children are the files.
+ */
+function endHanging(limitMs) {
+  const now = performance.now();
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  files = new Map(children.map((pid) => [pid, files.get(pid) ?? now]));
+  for (const [pid, since] of files) if (now - since > limitMs) process.kill(Number(pid), 'SIGKILL');
+}
+
+function watchFiles() {
+  const limitMs = Number(process.execArgv.map((word) => /^--test-timeout=(\d+)$/.exec(word)?.[1]).find(Boolean));
+  // With some time for the runner, which says more of what it ends.
+  if (process.platform === 'linux' && limitMs > 0) setInterval(() => endHanging(limitMs + MS_PER_S), MS_PER_S).unref();
+}
+
 export default async function* report(events) {
+  watchFiles();
   const failures = {};
   const seconds = {};
   for await (const { type, data } of events) {

@@ -29,6 +29,7 @@ export const FILES: readonly string[] = [
   'src/protocols/core/test/buffer-pool',
   'src/protocols/core/test/registrations',
   'src/protocols/core/test/faults',
+  'src/protocols/core/test/rc-endpoint',
   'src/protocols/messages/test/farewell',
   'src/protocols/messages/test/servers',
   'src/protocols/messages/test/gone-memory',

@@ -18,13 +18,18 @@ export class Page {
     this.programs = [...this.text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source]) => source);
   }
 
-  /** Runs one of its programs. @returns all that it prints */
-  run(index: number): { stdout: string; stderr: string } {
-    const { outputText } = ts.transpileModule(this.programs[index], {
+  /**
+   * Runs one of its programs.
+   *
+   * @param after what is to happen after it, in the same file: for programs that do not end
+   * @returns all that it prints
+   */
+  run(index: number, after = '', env: NodeJS.ProcessEnv = process.env): { stdout: string; stderr: string } {
+    const { outputText } = ts.transpileModule(this.programs[index] + after, {
       compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
     });
     return withFiles([outputText], 'mjs', (files) => {
-      const { stdout, stderr } = spawnSync(process.execPath, files, { encoding: 'utf8' });
+      const { stdout, stderr } = spawnSync(process.execPath, files, { encoding: 'utf8', env });
       return { stdout, stderr };
     });
   }

@@ -24,7 +24,7 @@ export {
 export { ConnectionRequest } from './connections/connection-request.js';
 export { listen, Listener } from './connections/listener.js';
 export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
-export { isClientsDoing, type RequestHandler, type ServeOptions } from './connections/serving.js';
+export { isClientsDoing, type RequestHandler, serve, type ServeOptions } from './connections/serving.js';
 export { Messages } from './calls/messages.js';
 export { CmOption, type CmOptionValues } from './identifiers/options.js';
 export {

@@ -25,7 +25,7 @@ export interface GrhHeader {
   readonly sourceGid: Gid;
   /** Whom it was sent to. */
   readonly destinationGid: Gid;
-  /** 20 bits; 0 for IPv4. */
+  /** 20 bits. Without meaning for IPv4: what stands before that header is unspecified. */
   readonly flowLabel: number;
   /** Traffic class or TOS. */
   readonly trafficClass: number;
@@ -46,7 +46,7 @@ function hasChecksum(bytes: Uint8Array): boolean {
   return sum === 0xffff;
 }
 
-/** An IPv6 header may look like IPv4 at byte 20 by accident, and an unspecified prefix like IPv6; the checksum tells. */
+/** Bytes 0 to 19 before an IPv4 header are unspecified. Where they look like IPv6, the checksum of IPv4 decides. */
 function versionOf(bytes: Uint8Array): 4 | 6 | undefined {
   const isIpv4 = bytes[IPV4_AT] >>> 4 === 4;
   if (bytes[0] >>> 4 !== 6) return isIpv4 ? 4 : undefined;

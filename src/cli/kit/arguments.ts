@@ -68,7 +68,7 @@ function longOption(given: string, names: ReadonlyMap<string, Named>): string {
   const exact = names.get(given);
   if (exact !== undefined) return exact.option;
   const begin = [...names].filter(([name]) => name.startsWith(given));
-  // Another name counts where no option of its own name begins so.
+  // Another name counts where no option's main name begins so.
   const own = begin.filter(([name]) => !OTHER_NAMES.has(name));
   const begun = (own.length > 0 ? own : begin).map(([, named]) => named);
   const all = new Set(begun.map(({ option }) => option));

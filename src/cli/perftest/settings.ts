@@ -248,7 +248,7 @@ function recvPostListOf(
   return recv_post_list;
 }
 
-/** As the system reports it, which Node does not always find; 0 where nobody does. */
+/** As the system reports it, which Node does not always find; 0 where it is unknown. */
 function megahertzOf(): number {
   const speed = cpus().at(0)?.speed ?? 0;
   if (speed > 0) return speed;

@@ -54,7 +54,7 @@ describe('a unique prefix of every long option stands for it', () => {
     });
 });
 
-/** How a command waits for something that does not come; `undefined`: it ends of its own accord, and quickly. */
+/** How a command waits for something that does not come; `undefined`: it ends by itself, and quickly. */
 type Waits = ((at: string, port: string) => readonly string[]) | undefined;
 const ping: Waits = (at, port) => ['--addr', at, '-p', port];
 const bound: Waits = (at) => ['-b', at];
@@ -127,7 +127,7 @@ describe('Ctrl-C ends every command that waits', () => {
         await hasBegun(tool, runtime);
         tool.child.kill('SIGINT');
         const { code, signal, stderr } = await tool.ended;
-        // A tool that has nobody to disconnect from, and nothing to print, leaves the signal to the system.
+        // A tool without a connection and without anything to print leaves the signal to the system.
         assert.ok(code === 130 || signal === 'SIGINT', `${code} ${signal} ${stderr}`);
       } finally {
         rmSync(runtime, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 /**
- * What a NIC counts. Names of the first part are those of Linux's rxe (`rdma statistic`, FIELD.md 3.1); the second part
+ * What a NIC counts. Names of the first part are those of Linux's rxe (`rdma statistic`); the second part
  * says why packets were dropped, which rxe does silently.
  */
 export class NicCounters {

@@ -211,7 +211,7 @@ export function reserved(field: Field<number>): Constant<number> {
   return constant(field, 0, (value) => `reserved is ${value}, and must be 0`);
 }
 
-// Each field has a type of its own.
+// Fields differ in type.
 type Fields = Readonly<Record<string, Field<unknown>>>;
 type Values<F extends Fields> = {
   readonly [Name in keyof F as F[Name] extends Constant<unknown> ? never : Name]: F[Name] extends Field<infer T>

@@ -74,6 +74,22 @@ describe('commands of rdma_cm', () => {
     client.expect(CmEventType.REJECTED);
   });
 
+  test('know no request by its number before its event was fetched', () => {
+    using both = programs();
+    const { server, client, contexts } = both;
+    listening(server);
+    const active = resolved(client);
+    asked(client, active.id, makeQp(contexts[1]));
+    for (let i = 0; i < PATIENCE && server.announced === 0; i += 1) both.pass();
+    const known = new Set<number>();
+    for (let number = 0; number < 16; number += 1)
+      if (server.call(Command.QUERY_ROUTE, withResponse(16, number)) !== -Errno.ENOENT) known.add(number);
+    const { id } = server.expect(CmEventType.CONNECT_REQUEST);
+    assert.ok(id < 16 && !known.has(id));
+    assert.equal(server.destroy(id), 0);
+    client.expect(CmEventType.REJECTED);
+  });
+
   test('give the attributes that lead a queue pair to each state', () => {
     using both = programs();
     const { server, client, contexts } = both;

@@ -20,7 +20,7 @@ export class IdentifierTable {
     return identifier;
   }
 
-  /** @throws VerbsError ENOENT where there is none; EINVAL when it is another file's */
+  /** @throws VerbsError ENOENT where there is none, or none that the program was told of; EINVAL when it is another file's */
   get(call: string, number: number, file: object): Identifier {
     return this.#find(call, this.#identifiers.get(number), number, file);
   }
@@ -86,7 +86,8 @@ export class IdentifierTable {
   }
 
   #find(call: string, identifier: Identifier | undefined, number: number, file: object): Identifier {
-    if (identifier === undefined) return this.#nobody(call, number);
+    // As in Linux, whose `ucma_get_event` makes the context of a request findable.
+    if (identifier?.isTold !== true) return this.#nobody(call, number);
     if (identifier.file !== file)
       throw new VerbsError(call, invalid(`identifier ${number} reports to another event channel`));
     return identifier;

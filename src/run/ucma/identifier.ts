@@ -6,6 +6,8 @@ export class Identifier {
   eventsReported = 0;
   /** It has asked for a connection, or stands for a request. */
   hasPeer = false;
+  /** The program knows its number. That of a request it learns from the event, and until then it cannot name it. */
+  isTold = true;
   readonly memberships = new Set<Membership>();
 
   constructor(

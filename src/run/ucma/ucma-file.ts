@@ -84,6 +84,7 @@ export class UcmaFile {
     this.parts.retract();
     const reporters = membership === undefined ? [subject] : [subject, membership];
     for (const reporter of reporters) reporter.eventsReported += 1;
+    if (request !== undefined) request.isTold = true;
     event.taken();
     // The program acknowledges its copy by itself.
     event.ack();
@@ -91,6 +92,7 @@ export class UcmaFile {
       answer: eventFor((membership ?? subject).uid ?? 0n, (membership ?? request ?? subject).number, event),
       undo: () => {
         for (const reporter of reporters) reporter.eventsReported -= 1;
+        if (request !== undefined) request.isTold = false;
         this.#waiting.unshift(waiting);
         this.parts.announce();
       },
@@ -173,6 +175,7 @@ export class UcmaFile {
     try {
       const identifier = this.identifiers.add(id, this, undefined);
       identifier.hasPeer = true;
+      identifier.isTold = false;
       return identifier;
     } catch (error) {
       id.destroy();

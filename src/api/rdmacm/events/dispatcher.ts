@@ -57,9 +57,9 @@ export class Dispatcher {
     this.#tell('rdma_destroy_id', 'cmDestroyId', number);
   }
 
-  /** The program has taken the request that the identifier of that number stands for. */
+  /** The program has taken the request that the identifier of that number stands for, if that was not ended before. */
   taken(number: number): void {
-    this.#tell(CALL, 'cmTaken', number);
+    if (this.#targets.has(number)) this.#tell(CALL, 'cmTaken', number);
   }
 
   /** Gives out what has happened since. @returns whether that was anything */

@@ -84,10 +84,10 @@ const rules: Readonly<Record<CmOption, OptionRule>> = {
 
 /** Counts at once for whoever binds to the same port from now on, as in Linux. */
 function setReuseAddr(identity: Identity, reuseAddr: boolean): void {
-  const { binding, state, options } = identity;
+  const { binding, options } = identity;
   if (binding !== undefined) binding.share(CALL, reuseAddr);
   else if (identity.ownsPort) identity.command(CALL, 'cmShare', (id) => ({ id, reuseAddr }));
-  if (state !== IdState.LISTEN) options.reuseAddr = reuseAddr;
+  options.reuseAddr = reuseAddr;
 }
 
 function setAfOnly({ binding, options }: Identity, afOnly: boolean): void {

@@ -10,6 +10,7 @@ import {
   PortSpace,
   type VerbsError,
 } from '../../../entry/index.js';
+import { relayEvent } from '../events/event-channel.js';
 import { assertErrno, next, Pair, PASSIVE, PORT } from './support.js';
 
 /** A client repeats its request after 4.6 s. */
@@ -107,4 +108,24 @@ describe('a backlog counts the requests that the program has not taken', () => {
     assert.equal(next(pair.passive, CmEventType.REJECTED).status, 4);
     next(pair.passive, CmEventType.CONNECT_REQUEST);
   });
+});
+
+it('a request that was ended before the program took it does no harm to other identifiers of the device', () => {
+  using pair = new Pair();
+  listening(pair, PASSIVE);
+  const bystander = createId(pair.passive, PortSpace.TCP);
+  bystander.bindAddr({ host: PASSIVE, port: PORT + 1 });
+  bystander.listen();
+  const client = pair.resolve();
+  client.createQp();
+  client.connect();
+  pass(pair, 10);
+  const event = relayEvent(pair.passive) ?? assert.fail('no request');
+  event.id.destroy();
+  event.taken();
+  event.ack();
+  const other = pair.resolve(PORT + 1);
+  other.createQp();
+  other.connect();
+  next(pair.passive, CmEventType.CONNECT_REQUEST).id.reject();
 });

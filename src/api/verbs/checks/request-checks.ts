@@ -26,7 +26,7 @@ import {
   wrIdProblem,
 } from './values.js';
 
-// Requests as they may come from a program that no compiler has checked. Every SendWr, RecvWr and Sge is one of these.
+// Requests as they may come from a program that no compiler has checked. Every SendWr and RecvWr is one of these; piece-checks.ts has the Sge.
 
 interface LooseRequest {
   readonly wrId?: unknown;

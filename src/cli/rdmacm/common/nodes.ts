@@ -81,8 +81,8 @@ export class Nodes<N extends Node> {
   }
 
   /**
-   * Takes clients there, or wherever the device is, and says `starting`: first, as the C tools do, but not before they can come, so that whoever
-   * reads it may start them.
+   * Listens at `host`, or at the device's address, and prints `starting`. The C tools print it first; here clients that are started by
+   * that line find the listener. It is printed also where listening fails, as by the C tools.
    */
   serve(host: string | undefined, port: number, starting: string): void {
     const { name, portSpace, say } = this.#setup;

@@ -46,7 +46,7 @@ function communication(text: string): Communication {
 /** One of the tools. */
 interface OneMessageTool {
   readonly description: string;
-  /** What -s is: without a preset of its own there is no -s. */
+  /** What -s is: a tool without a preset has no -s. */
   readonly address?: { readonly what: string; readonly preset: string };
   /** Whether it waits for the other one. */
   readonly isServer?: true;

@@ -180,13 +180,17 @@ function progress(s: SenderState, psn: number): void {
 
 function onRnr(s: SenderState, psn: number, timerCode: number): void {
   s.core.counters.rcvdRnrErr += 1;
-  if (acknowledge(s, psn) && s.phase !== Phase.RNR) waitForReceiver(s, timerCode);
+  if (!acknowledge(s, psn)) return;
+  s.lateRefusal = undefined;
+  if (s.phase !== Phase.RNR) waitForReceiver(s, timerCode);
 }
 
 function onSequenceError(s: SenderState, psn: number): void {
   s.core.counters.rcvdSeqErr += 1;
   s.sequenceErrors.note(psn);
-  if (acknowledge(s, psn)) goBack(s);
+  if (!acknowledge(s, psn)) return;
+  s.lateRefusal = undefined;
+  goBack(s);
 }
 
 /** The peer refuses a request: the oldest, one behind it, or one that is complete here. */

@@ -244,7 +244,7 @@ function retry(s: SenderState, why: Syndrome): void {
 export function giveUp(s: SenderState, why: Syndrome): void {
   s.core.counters.retryExceededErr += 1;
   const late = s.lateRefusal;
-  if (late !== undefined) {
+  if (late !== undefined && why !== Syndrome.PEER_GONE) {
     const detail = retryDetail(s, late.psn);
     detail[5] = late.code;
     fail(s, refusalOf(late.code).status, Syndrome.REFUSED_BEFORE, detail);

@@ -4,6 +4,9 @@ import type { WorkQueue } from '../queues/work-queue.js';
 /** READs and other answered requests that can be outstanding at once: the width of `max_rd_atomic` on any device we know. */
 const RD_RING = 256;
 
+/** A PSN further back than this is ahead: half of all PSNs. */
+const MAX_BEHIND = PSN_MASK >> 1;
+
 /** Words of what is known of one request in the send queue, side by side so that they are found by one look at memory. */
 const Slot = { FIRST_PSN: 0, PACKETS: 1, LENGTH: 2, SEGMENT: 3, WORDS: 4 } as const;
 
@@ -24,7 +27,7 @@ export class SendWindow {
   cursor: number;
   cursorPacket = 0;
 
-  /** PSNs acknowledged since {@link reset}, at most {@link PSN_MASK}. */
+  /** PSNs acknowledged since {@link reset}, at most {@link MAX_BEHIND}. */
   #acknowledged = 0;
 
   readonly #slots: Int32Array;
@@ -141,7 +144,7 @@ export class SendWindow {
   /** Notes that everything before `psn` is acknowledged. */
   acknowledge(psn: number): void {
     assert(psnDiff(this.sent, psn) >= 0, 'a packet is acknowledged that was never sent');
-    this.#acknowledged = Math.min(PSN_MASK, this.#acknowledged + psnDiff(psn, this.una));
+    this.#acknowledged = Math.min(MAX_BEHIND, this.#acknowledged + psnDiff(psn, this.una));
     this.una = psn;
     while (this.#rdHead !== this.#rdTail && psnDiff(this.#rdEnd[this.#rdHead & (RD_RING - 1)], psn) <= 0)
       this.#rdHead += 1;

@@ -89,7 +89,7 @@ export class SenderState {
   askNext = false;
   /** The next packet is the probe: the first unanswered one again. */
   probeNext = false;
-  /** The packet sent last requests no acknowledgement, and is of a request without an answer of its own. */
+  /** The packet sent last requests no acknowledgement, and belongs to a request that only ACKs answer. */
   tailUnasked = false;
   /** Whether the message packet built last requests an acknowledgement. */
   builtAsks = false;

@@ -10,7 +10,7 @@ import { Opcode } from '../../wire/index.js';
 /** What the next owner of a ring has there: entries, counters and a doorbell. */
 const MARK = 0x5a5a5a5a;
 
-/** Gives both rings to another owner. @returns asserts that nobody else has written there */
+/** Gives both rings to another owner. @returns asserts that only the new owner has written there */
 function reuse(qp: TestQp): () => void {
   for (const { words } of [qp.sq, qp.rq]) words.fill(MARK);
   return () => {
@@ -26,7 +26,7 @@ function reuse(qp: TestQp): () => void {
 describe('the rings of a queue pair that is destroyed', () => {
   const PAGE = 1024;
 
-  it('are not written while its requests are under way', () => {
+  it('are not written while its requests are in flight', () => {
     const pair = new Pair();
     const { a, b } = pair.connect({ both: { timeout: 8, retryCnt: 7 } });
     const mr = pair.a.mrOf(pattern(8 * PAGE));

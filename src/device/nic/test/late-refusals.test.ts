@@ -115,6 +115,31 @@ describe('a NAK for a request that is complete', () => {
     assertStatuses(puppet.qp.sent(), [[lost, WcStatus.RETRY_EXC_ERR]]);
   });
 
+  it('says nothing once the peer was not ready for the next request, or has missed it: it lives', () => {
+    for (const [syndrome, status] of [
+      [Aeth.RNR_NAK | 1, WcStatus.RETRY_EXC_ERR],
+      [Aeth.NAK | PSN_SEQUENCE_ERROR, WcStatus.RETRY_EXC_ERR],
+    ] as const) {
+      const { puppet, next } = completed('WRITE');
+      const lost = next();
+      puppet.say(refused(PSN, REMOTE_ACCESS_ERROR));
+      puppet.say(acknowledged(PSN + 1, syndrome));
+      puppet.drive();
+      assertStatuses(puppet.qp.sent(), [[lost, status]]);
+    }
+  });
+
+  it('says nothing where the peer is known to be gone', () => {
+    const { puppet, next } = completed('WRITE');
+    puppet.say(refused(PSN, REMOTE_ACCESS_ERROR));
+    const lost = next();
+    puppet.host1.nic.onGone(0);
+    puppet.drive();
+    const sent = puppet.qp.sent();
+    assertStatuses(sent, [[lost, WcStatus.RETRY_EXC_ERR]]);
+    assert.equal(sent[0].vendorErr, Syndrome.PEER_GONE);
+  });
+
   it('says nothing when it asks for packets again', () => {
     const { puppet, next } = completed('WRITE');
     const lost = next();

@@ -12,7 +12,7 @@ import { type SendListener, SendQueue } from '../progress/send-queue.js';
  * - `connecting`: the queue pair and its receives exist; the peer may send already.
  * - `open`: both directions work.
  * - `draining`: nothing more is sent or delivered; adapters may still work on requests in flight.
- * - `closed`: the queue pair was destroyed; nobody touches the memory of this end.
+ * - `closed`: the queue pair was destroyed; neither the NIC nor the peer reaches the memory of this end.
  */
 export type RcState = 'connecting' | 'open' | 'draining' | 'closed';
 
@@ -43,6 +43,8 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
   readonly #hold: Hold;
   readonly #deferred: (() => void)[] = [];
   #state: RcState = 'connecting';
+  /** It ended before its connection came, which {@link attach} ends. */
+  #endsAtOnce = false;
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost; then nothing is left but the queue pair, which is the identifier's */
   constructor(
@@ -109,6 +111,7 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
   /** The connection exists. */
   protected attach(connection: Connection): void {
     this.connection = connection;
+    if (this.#endsAtOnce) this.disposeSoon();
     void connection.closed.then(() => {
       while (this.isActive && this.engine.progress() > 0);
       this.onDisconnected();
@@ -132,6 +135,22 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
     const { isActive } = this;
     if (isActive) this.#state = 'draining';
     return isActive;
+  }
+
+  /**
+   * Moves to `draining`, and in a microtask disposes of the connection, which destroys the queue pair, and of this end. Until the queue
+   * pair is destroyed its receives keep their buffers: the peer can still write there. So an end without a connection waits for it;
+   * where none comes, `establish` destroys the queue pair and calls {@link destroyed}.
+   */
+  protected disposeSoon(): void {
+    this.drain();
+    const { connection } = this;
+    this.#endsAtOnce = connection === undefined;
+    if (connection === undefined) return;
+    queueMicrotask(() => {
+      connection[Symbol.dispose]();
+      this.destroyed();
+    });
   }
 
   #runDeferred(): void {

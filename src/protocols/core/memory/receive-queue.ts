@@ -21,7 +21,7 @@ export interface Receiver {
   /**
    * A message has come.
    *
-   * @param slot gives the buffer back, by {@link ReceiveQueue.giveBack}, once nobody reads it any more: soon, or others find none
+   * @param slot gives the buffer back, by {@link ReceiveQueue.giveBack}, once it was read: soon, or others find none
    * @param bytes the buffer; the message is `cq.byteLen` bytes at its beginning
    * @param cq stands at the completion, as in `CompletionHandler.onCompletion`
    */
@@ -33,7 +33,7 @@ export interface Receiver {
   /** A buffer cannot be posted again: the device is gone, or full. */
   onReceiveRefused(error: VerbsError): void;
 
-  /** The device is lost, or the queue pair was destroyed: a posted receive will not complete. */
+  /** The device is lost: a posted receive will not complete. Not called once the queue was ended. */
   onReceiveLost?(): void;
 }
 
@@ -181,7 +181,8 @@ export class ReceiveQueue implements CompletionHandler {
   onLost(slot: number): void {
     this.#posted -= 1;
     this.release(slot);
-    this.receiver.onReceiveLost?.();
+    // An end that could not be made ends its queue within its constructor, where it cannot take calls yet.
+    if (!this.#hasEnded) this.receiver.onReceiveLost?.();
   }
 
   /** Fills what is empty, as far as the pool goes. */

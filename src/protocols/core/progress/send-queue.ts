@@ -27,7 +27,7 @@ export interface SendListener<T> {
  * The send queue of one queue pair. Each request takes a slot, and keeps a value and a lease of the pool there until it ends. Requests that
  * one pass over the completion queue begins are posted as one list, with one doorbell.
  *
- * A request whose end nobody awaits may be unsignaled. A signaled one makes its responder acknowledge it, which costs both ends a system call.
+ * A request whose completion is not awaited may be unsignaled. A signaled one makes its responder acknowledge it, which costs both ends a system call.
  */
 export class SendQueue<T> implements SendHandler {
   readonly #requests: Requests;

@@ -57,6 +57,12 @@ class Peer extends RcEndpoint<number> {
     this.note();
   }
 
+  /** Trusts its peer no more. */
+  distrust(): void {
+    this.disposeSoon();
+    this.note();
+  }
+
   breakQueue(): void {
     if (this.state !== 'closed' && this.qp.state === QpState.RTS) this.qp.modify({ qpState: QpState.ERR });
   }
@@ -235,6 +241,23 @@ describe('an end of a reliable connection', () => {
       await sim.sleep(1000);
       assert.deepEqual([client.heard, client.state], [[1, 2], 'draining']);
       client.destroyed();
+    }));
+
+  it('keeps the buffers of its receives until its queue pair is destroyed, where it ends before its connection comes', () =>
+    simulate(async (sim) => {
+      const { hosts, engines } = twoEngines(sim);
+      const { ends, connections } = await connectPeers(hosts, engines);
+      const [client, server] = ends;
+      client.distrust();
+      await sim.sleep(1000);
+      assert.deepEqual([client.state, engines[0].pool.leased], ['draining', WINDOW]);
+      client.begin(connections[0]);
+      server.send(true);
+      await sim.sleep(1000);
+      assert.deepEqual([client.passed, client.heard], [['connecting', 'draining', 'closed'], []]);
+      assert.equal(engines[0].pool.leased, 0);
+      connections[1][Symbol.dispose]();
+      server.destroyed();
     }));
 
   it('leaves nothing behind where the pool has no buffers for it', () =>

@@ -24,6 +24,7 @@ export class KeepAlive {
   #heard = 0;
   #asked = 0;
   #stop: (() => void) | undefined;
+  #hasEnded = false;
 
   constructor(
     private readonly clock: ProbeClock,
@@ -41,10 +42,13 @@ export class KeepAlive {
 
   /** Idempotent. */
   end(): void {
+    this.#hasEnded = true;
     this.#stop?.();
   }
 
   #wait(delayMs: number): void {
+    // The probe found the connection gone.
+    if (this.#hasEnded) return;
     this.#stop = this.clock.chore(delayMs, () => this.#look());
   }
 

@@ -6,7 +6,7 @@ import { type KvClient, type KvServer, serve, type TransportName } from '../inde
 import { Played, written } from './gateway/support/play.js';
 import { newStore, PORT, type Served, served, text } from './support/served.js';
 
-/** Each answer is a message of its own, and they are more than a turn of the event loop reads. */
+/** One message for each answer: more than a turn of the event loop reads. */
 const WINDOW = 1024;
 const VALUE = 'v'.repeat(2000);
 const KEYS = Array.from({ length: WINDOW }, (_, i) => `key ${i}`);

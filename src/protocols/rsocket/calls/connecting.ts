@@ -50,7 +50,7 @@ export function rbind(socket: Rsocket, address: SocketAddress): void {
 /**
  * Has connections come (`rlisten`). They are there without `raccept`, which hands them out. Of a socket that listens it changes nothing.
  *
- * @param backlog connections that nobody has accepted; more wait
+ * @param backlog connections that `raccept` has not taken; more wait
  * @throws VerbsError EADDRINUSE; RsocketError EISCONN; EOPNOTSUPP for a socket of datagrams
  */
 export function rlisten(socket: Rsocket, backlog = DEFAULT_BACKLOG): void {

@@ -4,6 +4,7 @@ import {
   isClientsDoing,
   listen as listenByCm,
   type Listener,
+  serve,
 } from '../../../api/rdmacm/index.js';
 import { Callbacks, CallbackTurn, warnOf } from '../../../api/runtime/index.js';
 import {
@@ -37,8 +38,8 @@ export interface StreamListenOptions extends StreamOptions {
   /** Whether `::` means an address of IPv6 only (`IPV6_V6ONLY`). Default false. */
   readonly ipv6Only?: boolean;
   /**
-   * Connections that may be half open, and streams that nobody has asked for yet, from 1 on. 1024 requests beyond that wait for room; one beyond
-   * those is dropped, and its repeat gets in. Default 128.
+   * Connections that may be half open, and streams that the program has not taken, from 1 on. Up to 1024 further requests wait in the
+   * connection manager; it drops those beyond, and their clients repeat them. Default 128.
    */
   readonly backlog?: number;
   /** The device. Default: the one that the address says, else the program's default device. */
@@ -85,9 +86,8 @@ export class StreamListener implements Disposable {
   #onStream: StreamHandler | undefined;
   #halfOpen = 0;
   readonly #waiting: RsocketStream[] = [];
-  /** Requests that wait for room, at most as many as the connection manager lets wait for an answer. */
-  readonly #held: (() => void)[] = [];
-  #isClosed = false;
+  /** Ends the wait for room. */
+  #goOn: (() => void) | undefined;
   readonly #turn = new CallbackTurn(new Callbacks(), () => this.#give());
 
   /** @internal {@link listenStreams} makes listeners for programs. */
@@ -96,7 +96,7 @@ export class StreamListener implements Disposable {
     private sizes: Sizes,
     private readonly backlog: number,
   ) {
-    listener.serve((request) => this.#answer(request), { onError: warn }).catch(warnOf);
+    serve(this.#requests(), (request) => this.#answer(request), { onError: warn }).catch(warnOf);
   }
 
   /** Sets how large the queues and buffers of streams are that come from now on. @throws VerbsError EINVAL for sizes that there are not */
@@ -133,9 +133,8 @@ export class StreamListener implements Disposable {
 
   /** Ends it: no more streams come, those that nobody has taken end, and the others go on. Idempotent. */
   close(): void {
-    this.#isClosed = true;
     this.listener.close();
-    for (const goOn of this.#held.splice(0)) goOn();
+    this.#goOn?.();
     // A stream whose turn has not come ends in order: its client may know that it is connected.
     const lingerMs = this.#onStream === undefined ? 0 : undefined;
     for (const stream of this.#waiting.splice(0)) stream.close(lingerMs);
@@ -146,32 +145,33 @@ export class StreamListener implements Disposable {
     this.close();
   }
 
-  async #answer(request: ConnectionRequest): Promise<void> {
-    const peer = readPeer(request.privateData);
-    if (typeof peer === 'string') {
-      request.reject();
-      return;
+  /** Takes requests while there is room. The others wait in the connection manager, which drops those beyond its own backlog. */
+  async *#requests(): AsyncGenerator<ConnectionRequest, void, undefined> {
+    for await (const request of this.listener) {
+      this.#halfOpen += 1;
+      yield request;
+      if (!this.#hasRoom) await new Promise<void>((resolve) => (this.#goOn = resolve));
     }
-    if (!this.#hasRoom) await new Promise<void>((resolve) => this.#held.push(resolve));
-    // The listener has refused those that it held.
-    if (this.#isClosed) return;
-    this.#halfOpen += 1;
+  }
+
+  async #answer(request: ConnectionRequest): Promise<void> {
     try {
-      this.#waiting.push(await establishStream(this.sizes, {}, (options) => request.accept(options)));
+      if (typeof readPeer(request.privateData) === 'string') request.reject();
+      else this.#waiting.push(await establishStream(this.sizes, {}, (options) => request.accept(options)));
     } finally {
       this.#halfOpen -= 1;
       this.#admit();
     }
-    if (this.#onStream !== undefined) this.#turn.queue();
+    if (this.#onStream !== undefined && this.#waiting.length > 0) this.#turn.queue();
   }
 
   get #hasRoom(): boolean {
     return this.#halfOpen + this.#waiting.length < this.backlog;
   }
 
-  /** Has the oldest request that was held go on, where there is room. */
+  /** Takes further requests, where there is room. */
   #admit(): void {
-    if (this.#hasRoom) this.#held.shift()?.();
+    if (this.#hasRoom) this.#goOn?.();
   }
 
   #give(): void {

@@ -247,6 +247,24 @@ describe('a connection', () => {
       listener.close();
     }));
 
+  it('finds room at another listener of the device, however many gave up at one that is full', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const full = listenStreams({ port: PORT, context: server.context, backlog: 1 });
+      const other = listenStreams({ port: PORT + 1, context: server.context });
+      const connect = (port: number, timeoutMs: number) =>
+        client.run(() => connectStream({ host: 'server', port, timeoutMs }));
+      await connect(PORT, 10_000);
+      for (let round = 0; round < 9; round += 1) {
+        const impatient = Array.from({ length: 1000 }, () => assert.rejects(connect(PORT, 500)));
+        await Promise.all(impatient);
+      }
+      const stream = await connect(PORT + 1, 20_000);
+      stream.close();
+      full.close();
+      other.close();
+    }));
+
   it('is never refused where the listener closes meanwhile, but by that', () =>
     simulate(async (sim) => {
       const [server, client] = [sim.host('server'), sim.host('client')];

@@ -213,7 +213,7 @@ describe("the set-up of xio's sessions", () => {
     ['with too many addresses', changed(ANSWER_BYTES, 10, '0041'), /addressCount is 65, which is not 0 to 64/],
     ['with an address that is cut off', changed(ANSWER_BYTES, 40, '00ff'), /not as long as its parts/],
     ['with an address that is not there', changed(ANSWER_BYTES, 10, '0003'), /not as long as its parts/],
-    ['that sends on to nobody', changed(ANSWER_BYTES, 8, '0002 0000'), /sends the session on to nobody/],
+    ['that names no server to go to', changed(ANSWER_BYTES, 8, '0002 0000'), /names no server/],
     ['with less private data than it says', ANSWER_BYTES.subarray(0, -1), /not as long as its parts/],
     ['with words that are not there', changed(ANSWER_BYTES, 38, '0001'), /not as long as its parts/],
     ['that says why, and accepts', changed(changed(ANSWER_BYTES, 36, '0001'), 38, '0001'), /refuses nothing/],
@@ -233,7 +233,7 @@ describe('MOVE of xio', () => {
 
   for (const [what, bytes, lie] of [
     ['too short', MOVE_BYTES.subarray(0, 1), /MOVE has 1 bytes/],
-    ['to nobody', bytesOf('0000'), /to nobody/],
+    ['to no server', bytesOf('0000'), /names no server/],
     ['to too many', changed(MOVE_BYTES, 0, '0041'), /65 addresses, where 64 are the most/],
     ['with an address that is cut off', MOVE_BYTES.subarray(0, 9), /not as long as its parts/],
     ['with an address that is not there', changed(MOVE_BYTES, 0, '0003'), /not as long as its parts/],

@@ -2,7 +2,7 @@
 // stays what it was when its buffer was transferred, once the code has met views of memory that can grow. JavaScript throws at whoever copies from there, or to there, be it no
 // byte at all: so nothing is copied where there is nothing.
 
-/** A copy of bytes, in memory of its own: those of a Buffer of Node's share theirs when they are sliced. Of what a program has transferred there are none. */
+/** A copy of bytes in separate memory: those of a Buffer of Node's share theirs when they are sliced. Of what a program has transferred there are none. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === 0 ? new Uint8Array(0) : new Uint8Array(bytes);
 }

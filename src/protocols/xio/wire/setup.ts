@@ -30,7 +30,7 @@ export function encodeMove(addresses: readonly string[]): Uint8Array {
 export function decodeMove(bytes: Uint8Array): readonly string[] | string {
   if (bytes.length < COUNT_BYTES) return `MOVE has ${bytes.length} bytes, where ${COUNT_BYTES} are the least`;
   const count = viewOf(bytes).getUint16(0);
-  if (count === 0) return 'MOVE sends the session on to nobody';
+  if (count === 0) return 'MOVE names no server to send the session to';
   if (count > MAX_ADDRESSES) return `MOVE has ${count} addresses, where ${MAX_ADDRESSES} are the most`;
   const texts = addressesIn(bytes, COUNT_BYTES, count);
   return texts?.end === bytes.length ? texts.addresses : 'MOVE is not as long as its parts';
@@ -170,7 +170,7 @@ export function decodeSetupAnswer(bytes: Uint8Array): SetupAnswer | string {
   const { action, status } = rest;
   const problem = action === Action.ACCEPT ? limitsProblem(rest.limits) : undefined;
   if (problem !== undefined) return `SESSION_ANSWER says that the server has ${problem}`;
-  if (action === Action.REDIRECT && addressCount === 0) return 'SESSION_ANSWER sends the session on to nobody';
+  if (action === Action.REDIRECT && addressCount === 0) return 'SESSION_ANSWER names no server to send the session to';
   const texts = addressesIn(bytes, ANSWER.bytes, addressCount);
   if (texts === undefined || texts.end + privateBytes + wordBytes !== bytes.length)
     return 'SESSION_ANSWER is not as long as its parts';

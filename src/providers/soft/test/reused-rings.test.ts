@@ -258,7 +258,7 @@ for (const hosting of HOSTINGS) {
       check();
     });
 
-    test('carry the requests of their new owner alone, though the NIC had those of the old one under way', async () => {
+    test('carry the requests of their new owner alone, though the NIC was at work on those of the old one', async () => {
       using pair = new Pair(hosting, NET, { cap: CAP });
       const { a, b } = pair;
       const gids = [a.context.queryGid(1, 0), b.context.queryGid(1, 0)] as const;

@@ -426,7 +426,8 @@ export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
     if (this.sends.endsUnsignaled) this.#ask();
     if (!this.sends.isEmpty) return;
     this.#isEnding = true;
-    void this.connection?.close().then(() => this.destroyed());
+    if (this.connection === undefined) this.disposeSoon();
+    else void this.connection.close().then(() => this.destroyed());
   }
 
   protected onDisconnected(): void {
@@ -435,12 +436,8 @@ export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
 
   /** Not at once: who is told of it is in the midst of something. */
   #endSoon(): void {
-    this.drain();
     this.#isEnding = true;
-    queueMicrotask(() => {
-      this.connection?.[Symbol.dispose]();
-      this.destroyed();
-    });
+    this.disposeSoon();
   }
 
   override destroyed(): void {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AccessFlags, alloc, SendFlags, WrOpcode } from '../../../../entry/index.js';
+import { simulate } from '../../../../entry/sim.js';
+import { Engine } from '../../../core/index.js';
+import { type Link, rdmaTransport } from '../../transport/index.js';
+import { encodeHello, helloOf } from '../../transport/rdma/hello.js';
+
+const MAX_BODY_BYTES = 1 << 20;
+const RECEIVES = 64;
+const BUFFER_BYTES = 9216;
+const MARK = 0x66;
+
+describe('a peer that breaks the protocol before the server has the connection', () => {
+  it('writes into no buffer that the server has lent to others since, and loses its connection', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const { pool } = Engine.of(server.context);
+      const links: Link[] = [];
+      const listener = await server.run(() =>
+        rdmaTransport.listen({ inlineBytes: 8192, maxBodyBytes: MAX_BODY_BYTES, port: 7000 }, (link) =>
+          links.push(link),
+        ),
+      );
+      const connection = await client.connect({
+        host: 'server',
+        port: 7000,
+        privateData: encodeHello(helloOf(MAX_BODY_BYTES)),
+        qp: { cap: { maxSendWr: RECEIVES, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 } },
+      });
+      const { qp } = connection;
+      // It needs no key, and comes before accept has resolved.
+      qp.postSend({
+        opcode: WrOpcode.RDMA_WRITE_WITH_IMM,
+        sendFlags: SendFlags.SIGNALED,
+        immData: 1,
+        sgList: [],
+        rdma: { remoteAddr: 0n, rkey: 0 },
+      });
+      await sim.sleep(1_000_000);
+      const victims = Array.from({ length: RECEIVES }, () => pool.lease(BUFFER_BYTES, 'others'));
+      for (const { bytes } of victims) bytes.fill(1);
+      const mr = qp.pd.regMr(alloc(4096).fill(MARK), AccessFlags.LOCAL_WRITE);
+      const sgList = [{ addr: mr.addr, length: 4096, lkey: mr.lkey }];
+      for (let i = 1; i < RECEIVES; i += 1)
+        qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList });
+      await sim.sleep(5_000_000);
+      assert.equal(victims.filter(({ bytes }) => bytes.includes(MARK)).length, 0);
+      await connection.closed;
+      for (const victim of victims) victim.release();
+      assert.equal(pool.leased, 0);
+      listener.close();
+    }));
+});
