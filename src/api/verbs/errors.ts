@@ -16,6 +16,13 @@ export function invalid(message: string, advice = ''): Problem {
   return { errno: 'EINVAL', message, advice };
 }
 
+let readProblem: (error: VerbsError) => Problem;
+
+/** What {@link VerbsError} was made of, for those who word the sentence in their own way. */
+export function problemOf(error: VerbsError): Problem {
+  return readProblem(error);
+}
+
 /** A verb that was refused. Unless the verb says otherwise, nothing has changed. */
 export class VerbsError extends Error {
   override readonly name: string = 'VerbsError';
@@ -29,9 +36,16 @@ export class VerbsError extends Error {
   readonly call: string;
   /** What to do about it, or an empty string. */
   readonly advice: string;
+  /** Private, or whatever prints an error would print it twice. */
+  readonly #problem: Problem;
+
+  static {
+    readProblem = (error) => error.#problem;
+  }
 
   constructor(call: string, problem: Problem, options?: ErrorOptions) {
     super(sentence(call, problem), options);
+    this.#problem = problem;
     this.errno = problem.errno;
     this.code = problem.errno;
     this.errnoNumber = Errno[problem.errno];

@@ -12,7 +12,7 @@ export {
   type WrId,
 } from './address.js';
 export { DeviceMemoryBase } from './device-memory-base.js';
-export { invalid, PostError, type Problem, refuse, VerbsError } from './errors.js';
+export { invalid, PostError, type Problem, problemOf, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
 export { namesOfHolders, Resource } from './resource.js';
 export type { WorkCompletion } from './work-completion.js';

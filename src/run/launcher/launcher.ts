@@ -11,7 +11,7 @@ import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { Ucma } from '../ucma/index.js';
-import { errnoOf } from '../uverbs/refusal.js';
+import { errnoOf } from '../refusal.js';
 import { descriptorLimit, type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
 import { assembleFilter, type DoorbellWay, type FilterRule, filterRules } from './filter.js';

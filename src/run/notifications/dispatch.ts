@@ -4,7 +4,7 @@ import { isWithin } from '../launcher/descriptor-ranges.js';
 import type { DescriptorRanges } from '../launcher/descriptor-ranges.js';
 import { type Machine, SYSTEM_CALLS, type SystemCall } from '../launcher/system-calls.js';
 import type { GuestFiles } from '../processes/guest-files.js';
-import { errnoOf } from '../uverbs/refusal.js';
+import { errnoOf } from '../refusal.js';
 import type { InterruptedCalls } from './interrupted-calls.js';
 import { type PathArgument, PATH_CALLS } from '../sysfs/path-call-table.js';
 import type { PathCalls } from '../sysfs/path-calls.js';

@@ -23,14 +23,18 @@ export function say(text: string): void {
   print(`verbena run: ${text}`);
 }
 
-/** Failures that are told in a second: a program that polls on after the first may fail some thousand times. */
-const MOST = 8;
+/** Failures of one kind, and of all, that are told in a second: a program that polls on after the first may fail some thousand times. */
+const MOST_ALIKE = 8;
+const MOST = 64;
 const WINDOW_MS = 1000;
+const NUMBERS = /0x[0-9a-f]+|\d+/g;
 
 /** Tells people why requests of programs have failed: a paragraph each, and not too many. */
 export class FailureReport {
   #windowEndsMs = -Infinity;
   #told = 0;
+  /** How often a sentence was told, whatever the numbers in it. */
+  readonly #alike = new Map<string, number>();
   #untold = 0;
 
   /**
@@ -54,12 +58,16 @@ export class FailureReport {
       this.end();
       this.#windowEndsMs = now + WINDOW_MS;
       this.#told = 0;
+      this.#alike.clear();
     }
-    if (this.#told === MOST) {
+    const kind = `${what}: ${why}`.replaceAll(NUMBERS, '');
+    const alike = this.#alike.get(kind) ?? 0;
+    if (alike === MOST_ALIKE || this.#told === MOST) {
       this.#untold += 1;
       return;
     }
     this.#told += 1;
+    this.#alike.set(kind, alike + 1);
     this.say(`${this.nameOf(pid)} (pid ${pid}), ${what}: ${why}`);
   }
 

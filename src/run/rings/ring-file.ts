@@ -1,5 +1,5 @@
 import { allocateFile, MemoryFile, releaseFile, SharedMapping } from '../../node/system/index.js';
-import { Refusal } from '../uverbs/refusal.js';
+import { Refusal } from '../refusal.js';
 
 const PAGE_BYTES = 4096;
 /** Of one opened device: programs that ask for the largest of everything are refused rather than served with all memory. */
@@ -37,7 +37,7 @@ export class RingFile {
     // Memory that is promised only when it is touched may then not be there, which would end us.
     if (!allocateFile(this.file.fd, offset, bytes)) {
       this.#giveBack(offset, bytes);
-      throw new Refusal('ENOMEM');
+      throw new Refusal('ENOMEM', `the system has no ${bytes} bytes for the queue`);
     }
     return { offset, bytes, mapping: new SharedMapping(this.file.fd, offset, bytes) };
   }
@@ -55,7 +55,8 @@ export class RingFile {
 
   #append(bytes: number): number {
     const offset = this.#end;
-    if (offset + bytes > MAX_BYTES) throw new Refusal('ENOMEM');
+    if (offset + bytes > MAX_BYTES)
+      throw new Refusal('ENOMEM', `the queues of a context take at most ${MAX_BYTES} bytes, and ${offset} are in use`);
     this.#growTo(offset + bytes);
     this.#end = offset + bytes;
     return offset;

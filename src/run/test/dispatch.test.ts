@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { descriptorRanges } from '../launcher/descriptor-ranges.js';
 import { SYSTEM_CALLS } from '../launcher/system-calls.js';
 import { type Destinations, Dispatch } from '../notifications/dispatch.js';
-import { Refusal } from '../uverbs/refusal.js';
+import { Refusal } from '../refusal.js';
 import { Errno } from '../../entry/index.js';
 
 /** What comes of a call of `ioctl` in whose midst that is thrown. */

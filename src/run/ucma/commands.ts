@@ -90,7 +90,9 @@ interface Resolve {
 }
 
 function resolve({ identifier, call, request: { source, to, timeoutMs } }: Resolve): void {
-  identifier.cmId.resolveAddr(address(call, to), { source: socketAddressOf(call, source), timeoutMs });
+  const destination = address(call, to);
+  identifier.destination = { host: destination.host ?? '0.0.0.0', port: destination.port ?? 0 };
+  identifier.cmId.resolveAddr(destination, { source: socketAddressOf(call, source), timeoutMs });
 }
 
 interface Bind {
@@ -106,7 +108,12 @@ function bind({ file, identifier, call, request }: Bind): void {
     identifier.cmId.bindAddr(own);
   } catch (error) {
     // Another launcher may have the usual loopback address, which the program cannot know.
-    if (error instanceof VerbsError && error.errno === 'EADDRNOTAVAIL' && LOOPBACK.test(own.host ?? ''))
+    if (
+      file.parts.tell === undefined &&
+      error instanceof VerbsError &&
+      error.errno === 'EADDRNOTAVAIL' &&
+      LOOPBACK.test(own.host ?? '')
+    )
       file.explain(`${error.message}. Option --addr chooses the address`);
     throw error;
   }
@@ -162,9 +169,10 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
     connectAsLinux(identifier.cmId, param);
     identifier.hasPeer = true;
   }),
-  7: doing('rdma_listen', Requests.LISTEN, ({ identifier, request }) =>
-    identifier.cmId.listen(Math.max(0, request.backlog)),
-  ),
+  7: doing('rdma_listen', Requests.LISTEN, ({ identifier, request }) => {
+    identifier.cmId.listen(Math.max(0, request.backlog));
+    identifier.isListening = true;
+  }),
   8: doing('rdma_accept', Requests.ACCEPT, ({ identifier, request }) => {
     const param = connParamOf(request.param);
     // Without parameters it is the active side that says that its queue pair is ready.

@@ -2,6 +2,7 @@ import { VerbsError } from '../../api/verbs/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import { NOT_YET } from './command.js';
 import { COMMANDS, commands } from './commands.js';
+import { Refusal } from '../refusal.js';
 import type { UcmaFile } from './ucma-file.js';
 
 /** `struct rdma_ucm_cmd_hdr`: cmd, in, out. */
@@ -54,7 +55,11 @@ export function execute(file: UcmaFile, message: Buffer): Outcome {
     if (response === NOT_YET) return { kind: 'not yet' };
     return { kind: 'done', ...(response === undefined ? {} : { response }), undo: response?.undo };
   } catch (error) {
-    if (error instanceof VerbsError) return failed(error.errnoNumber);
+    if (error instanceof Refusal) return failed(Errno[error.errno]);
+    if (error instanceof VerbsError) {
+      file.refused(error);
+      return failed(error.errnoNumber);
+    }
     // A mistake of ours is told as one, and the program goes on as with a device that failed.
     process.emitWarning(error instanceof Error ? error : String(error));
     return failed(Errno.EIO);

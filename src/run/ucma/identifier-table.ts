@@ -1,5 +1,5 @@
 import { invalid, VerbsError } from '../../api/verbs/index.js';
-import type { CmId, SocketAddress } from '../../api/rdmacm/index.js';
+import type { CmId, FullAddress, SocketAddress } from '../../api/rdmacm/index.js';
 import { Identifier, Membership } from './identifier.js';
 
 /** Identifiers and memberships that there may be at a time. */
@@ -40,6 +40,14 @@ export class IdentifierTable {
 
   of(file: object): Identifier[] {
     return [...(this.#byFile.get(file) ?? [])];
+  }
+
+  /** Where programs listen. */
+  listening(): FullAddress[] {
+    const found: FullAddress[] = [];
+    for (const { isListening, cmId } of this.#identifiers.values())
+      if (isListening && cmId.localAddr !== undefined) found.push(cmId.localAddr);
+    return found;
   }
 
   addMembership(identifier: Identifier, uid: bigint, group: SocketAddress): Membership {

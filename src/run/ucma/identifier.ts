@@ -1,4 +1,4 @@
-import type { CmId, SocketAddress } from '../../api/rdmacm/index.js';
+import type { CmId, FullAddress, SocketAddress } from '../../api/rdmacm/index.js';
 
 /** An identifier of a program: what the kernel keeps for a `struct rdma_cm_id`. */
 export class Identifier {
@@ -6,6 +6,9 @@ export class Identifier {
   eventsReported = 0;
   /** It has asked for a connection, or stands for a request. */
   hasPeer = false;
+  isListening = false;
+  /** Whom it was to resolve. */
+  destination: FullAddress | undefined;
   /** The program knows its number. That of a request it learns from the event, and until then it cannot name it. */
   isTold = true;
   readonly memberships = new Set<Membership>();

@@ -8,6 +8,7 @@ import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { canWriteProgram, readProgram, writeProgram } from '../processes/program-memory.js';
 import { hasPendingSignal, isTraced } from '../processes/thread-status.js';
+import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { execute, isGetEvent, type Outcome } from './execute.js';
 import type { Ucma } from './ucma.js';
@@ -18,6 +19,8 @@ export interface RdmaCmOpening {
   readonly node: DeviceNode;
   readonly pid: number;
   readonly ucma: Ucma;
+  /** Who tells of requests that failed, if anybody does. */
+  readonly failures?: FailureReport | undefined;
   /** By which calls that waited are answered. */
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
@@ -64,7 +67,7 @@ export class RdmaCmFile implements GuestFile {
   #tid = 0;
 
   /** @throws SystemCallError when no descriptor is left */
-  constructor({ node, pid, ucma, calls, fileAt, due }: RdmaCmOpening) {
+  constructor({ node, pid, ucma, calls, failures, fileAt, due }: RdmaCmOpening) {
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
     this.#calls = calls;
@@ -75,6 +78,7 @@ export class RdmaCmFile implements GuestFile {
       announce: () => this.#announce(),
       retract: () => this.#retract(),
       news: () => due(this),
+      tell: failures === undefined ? undefined : (what, why) => failures.tell(pid, what, why),
       readMemory: (address, lengthBytes) => this.#read(address, lengthBytes),
       canWriteMemory: (address, lengthBytes) => canWriteProgram(this.#tid, Number(address), lengthBytes),
       fileAt: (fd) => {

@@ -11,6 +11,8 @@ import {
 import { type Context, VerbsError } from '../../api/verbs/index.js';
 import { CmEventType, type PortSpace, type QpType } from '../../device/ibta/index.js';
 import { Identifier, Membership } from './identifier.js';
+import { refusalText } from '../refusal.js';
+import { eventReason } from './event-reason.js';
 import { eventFor, type EventValues } from './structs/event.js';
 import type { IdentifierTable } from './identifier-table.js';
 
@@ -26,6 +28,8 @@ export interface UcmaFileParts {
   readMemory(address: bigint, lengthBytes: number): Buffer;
   /** Whether memory of the program can be written, which keeps its values. */
   canWriteMemory(address: bigint, lengthBytes: number): boolean;
+  /** Tells the user why a call of the program failed, or an event is one of an error; absent where nobody asked for that. */
+  readonly tell?: ((what: string, why: string) => void) | undefined;
   /** Another open file of the program, by its descriptor. */
   fileAt(fd: number): UcmaFile | undefined;
 }
@@ -53,7 +57,7 @@ export class UcmaFile {
 
   constructor(
     readonly identifiers: IdentifierTable,
-    contexts: readonly Context[],
+    private readonly contexts: readonly Context[],
     readonly parts: UcmaFileParts,
     /** Tells the user something. */
     readonly explain: (text: string) => void,
@@ -74,6 +78,11 @@ export class UcmaFile {
 
   get hasEvents(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** Tells the user why a command of the program was refused. */
+  refused(error: VerbsError): void {
+    this.parts.tell?.(error.call, refusalText(error) ?? error.message);
   }
 
   /** The oldest event, or undefined while there is none. */
@@ -156,6 +165,7 @@ export class UcmaFile {
 
   #take(event: RelayedEvent): void {
     const { listenId } = event;
+    this.#tellOf(event);
     if (event.event === CmEventType.CONNECT_REQUEST && listenId !== undefined) {
       const subject = identifierOf(listenId);
       const request = this.#addRequest(event.id);
@@ -182,6 +192,17 @@ export class UcmaFile {
       if (!(error instanceof VerbsError)) throw error;
       return undefined;
     }
+  }
+
+  #tellOf(event: RelayedEvent): void {
+    if (this.parts.tell === undefined) return;
+    const { event: type, status, id } = event;
+    const to = id.peerAddr ?? identifierOf(id)?.destination;
+    const told = eventReason(
+      { event: type, status, to },
+      { contexts: this.contexts, listening: () => this.identifiers.listening() },
+    );
+    if (told !== undefined) this.parts.tell(told.what, told.why);
   }
 
   #add(waiting: Waiting): void {

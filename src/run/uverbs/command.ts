@@ -24,6 +24,7 @@ export interface Outcome<A, D> {
 
 /** A command of the write ABI: how its request is read, what is done, and how its answer is written. */
 interface CommandParts<Q, R, A, D> {
+  /** As in `IB_USER_VERBS_CMD_`. */
   readonly name: string;
   readonly number: number;
   /** One of those that begin by `IB_USER_VERBS_EX_CMD_`. */
@@ -31,6 +32,8 @@ interface CommandParts<Q, R, A, D> {
   /** It only asks, or what it does can be done twice: where a signal takes the call back, it is carried out again. */
   readonly repeatable?: true;
   readonly request: Struct<Q>;
+  /** Which object a refusal is about, to be put behind the call: ` of QP 0x12`. */
+  readonly subject?: (file: GuestContext, request: Q) => string;
   readonly driverRequest?: Struct<R>;
   readonly answer?: Struct<A>;
   readonly driver?: Struct<D>;
@@ -41,6 +44,8 @@ interface CommandParts<Q, R, A, D> {
 /** The same, whatever its structures are. */
 export interface Command {
   readonly name: string;
+  /** The C function that comes to it. */
+  readonly call: string;
   readonly number: number;
   readonly extended: boolean;
   readonly repeatable: boolean;
@@ -49,6 +54,8 @@ export interface Command {
   readonly answerBytes: number;
   /** What is written at most: the answer, and the part that rxe's provider reads. */
   readonly outputBytes: { readonly answer: number; readonly driver: number };
+  /** As {@link CommandParts.subject}. */
+  subject(file: GuestContext, request: Uint8Array): string;
   run(file: GuestContext, request: Uint8Array, driver: Uint8Array, caller: Caller): EncodedOutcome;
 }
 
@@ -72,10 +79,34 @@ export function order<Q, R, A>({
   });
 }
 
+/** What the functions are called whose commands have other names. */
+const CALLS: Readonly<Partial<Record<string, string>>> = {
+  GET_CONTEXT: 'ibv_open_device',
+  CREATE_XSRQ: 'ibv_create_srq_ex',
+  MODIFY_QP_EX: 'ibv_modify_qp',
+};
+
+function callOf(name: string): string {
+  return CALLS[name] ?? `ibv_${name.toLowerCase()}`;
+}
+
 export function command<Q, R, A, D>(parts: CommandParts<Q, R, A, D>): Command {
-  const { name, number, extended = false, repeatable = false, request, driverRequest, answer, driver, act } = parts;
+  const {
+    name,
+    number,
+    extended = false,
+    repeatable = false,
+    request,
+    driverRequest,
+    answer,
+    driver,
+    act,
+    subject,
+  } = parts;
   return {
     name,
+    call: callOf(name),
+    subject: (file, bytes) => subject?.(file, request.readPadded(bytes)) ?? '',
     number,
     extended,
     repeatable,

@@ -11,6 +11,8 @@ import type { Ah, AsyncEvent, Context, Mr, Mw, Pd, WorkCompletion } from '../../
 import type { GuestDevice } from '../guest-device.js';
 import { descriptorName } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
+import { refusalText } from '../refusal.js';
+import { inC } from '../reports/c-vocabulary.js';
 import { RingFile } from '../rings/ring-file.js';
 import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
 import { Untold } from '../notifications/untold.js';
@@ -39,13 +41,13 @@ export class GuestContext {
   readonly context: Context;
 
   readonly #numbers = new HandleNumbers();
-  readonly pds = new Handles<Pd>(this.#numbers);
-  readonly mrs = new Handles<Mr>(this.#numbers);
-  readonly mws = new Handles<Mw>(this.#numbers);
-  readonly ahs = new Handles<Ah>(this.#numbers);
-  readonly cqs = new Handles<GuestCq>(this.#numbers);
-  readonly qps = new Handles<GuestQp>(this.#numbers);
-  readonly srqs = new Handles<GuestSrq>(this.#numbers);
+  readonly pds = new Handles<Pd>(this.#numbers, 'PD');
+  readonly mrs = new Handles<Mr>(this.#numbers, 'MR');
+  readonly mws = new Handles<Mw>(this.#numbers, 'MW');
+  readonly ahs = new Handles<Ah>(this.#numbers, 'AH');
+  readonly cqs = new Handles<GuestCq>(this.#numbers, 'CQ');
+  readonly qps = new Handles<GuestQp>(this.#numbers, 'QP');
+  readonly srqs = new Handles<GuestSrq>(this.#numbers, 'SRQ');
   readonly untold = new Untold<EncodedOutcome>();
   /** By the names of their files. */
   readonly channels = new Map<string, GuestChannel>();
@@ -264,17 +266,23 @@ export class GuestContext {
     return found;
   }
 
+  /** Tells why a call of the program was refused. */
+  refused(what: string, error: unknown): void {
+    const reason = this.failures === undefined ? undefined : refusalText(error);
+    if (reason !== undefined) this.failures?.tell(this.pid, what, reason);
+  }
+
   /** Tells why a request has failed; of those that were flushed, another says more. */
   explain(wc: WorkCompletion): void {
     if (wc.status === WcStatus.WR_FLUSH_ERR) return;
     const { wrId, status, qpNum } = wc;
     const what = `QP ${hex(qpNum)}, wr_id ${hex(wrId)}, status ${status} (${nameOf(WcStatus, status)})`;
-    this.failures?.tell(this.pid, what, this.context.explain(wc));
+    this.failures?.tell(this.pid, what, inC(this.context.explain(wc)));
   }
 
   #tell(event: AsyncEvent): void {
     if ('qp' in event && event.vendorErr !== undefined)
-      this.failures?.tell(this.pid, `QP ${hex(event.qp.qpNum)}`, this.context.explain(event));
+      this.failures?.tell(this.pid, `QP ${hex(event.qp.qpNum)}`, inC(this.context.explain(event)));
     const element = 'portNum' in event ? BigInt(event.portNum) : (subjectOf(event)?.userHandle ?? 0n);
     this.asyncEvents.send(Structs.ASYNC_EVENT.encode({ element, type: event.eventType }));
   }

@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.js';
+import { Refusal } from '../refusal.js';
 
 /** Numbers by which a program names its objects: one row of numbers for all kinds of an opened device. */
 export class HandleNumbers {
@@ -29,7 +29,11 @@ export class HandleNumbers {
 export class Handles<T> {
   readonly #objects = new Map<number, T>();
 
-  constructor(private readonly numbers: HandleNumbers) {}
+  /** @param kind what they are, for sentences: `CQ` */
+  constructor(
+    private readonly numbers: HandleNumbers,
+    private readonly kind: string,
+  ) {}
 
   add(object: T): number {
     const handle = this.numbers.take();
@@ -40,14 +44,15 @@ export class Handles<T> {
   /** @throws Refusal EINVAL where there is none of that number */
   get(handle: number): T {
     const object = this.#objects.get(handle);
-    if (object === undefined) throw new Refusal('EINVAL');
+    if (object === undefined) throw new Refusal('EINVAL', this.#absent(handle));
     return object;
   }
 
   /** As {@link get}, for a command that ends the object. @throws Refusal ENOENT for no object, EINVAL for one of another kind */
   getToEnd(handle: number): T {
     const object = this.#objects.get(handle);
-    if (object === undefined) throw new Refusal(this.numbers.isTaken(handle) ? 'EINVAL' : 'ENOENT');
+    if (object === undefined)
+      throw new Refusal(this.numbers.isTaken(handle) ? 'EINVAL' : 'ENOENT', this.#absent(handle));
     return object;
   }
 
@@ -57,6 +62,10 @@ export class Handles<T> {
 
   remove(handle: number): void {
     if (this.#objects.delete(handle)) this.numbers.giveBack(handle);
+  }
+
+  #absent(handle: number): string {
+    return `this context has no ${this.kind} of handle ${handle}. Was it destroyed, or made by another context?`;
   }
 
   get size(): number {

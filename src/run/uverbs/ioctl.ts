@@ -4,7 +4,7 @@ import { canWriteProgram, readProgram, writeProgram } from '../processes/program
 import type { Caller } from './command.js';
 import { findCommand } from './commands/index.js';
 import type { EncodedOutcome } from './encoded-outcome.js';
-import { errnoOf, Refusal } from './refusal.js';
+import { errnoOf, Refusal } from '../refusal.js';
 import type { GuestContext } from './guest-context.js';
 
 /** `struct ib_uverbs_ioctl_hdr`, and `struct ib_uverbs_attr` behind it. */
@@ -115,7 +115,12 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   const carryOut = (): EncodedOutcome => {
     checkOutput(tid, attributes.get(Attribute.CORE_OUT), found.outputBytes.answer);
     checkOutput(tid, attributes.get(Attribute.DRIVER_OUT), found.outputBytes.driver);
-    return found.run(file, request, driver, callerOf(calls));
+    try {
+      return found.run(file, request, driver, callerOf(calls));
+    } catch (error) {
+      file.refused(`${found.call}${found.subject(file, request)}`, error);
+      throw error;
+    }
   };
   const outcome = file.untold.take(tid, given) ?? carryOut();
   try {
@@ -131,19 +136,23 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   else if (!found.repeatable) file.untold.keep(tid, given(), outcome);
 }
 
+function unwritable(address: bigint): Refusal {
+  return new Refusal('EFAULT', `the answer cannot be written to 0x${address.toString(16)} of the program`);
+}
+
 function callerOf(calls: Calls): Caller {
   return {
     tid: calls.tid,
     giveFd: (fd) => {
       const number = calls.addFd(fd);
-      if (number < 0) throw new Refusal('EMFILE');
+      if (number < 0) throw new Refusal('EMFILE', 'the program has no descriptor left. Raise ulimit -n');
       return number;
     },
     requireWritable: (address, lengthBytes) => {
-      if (!canWriteProgram(calls.tid, Number(address), lengthBytes)) throw new Refusal('EFAULT');
+      if (!canWriteProgram(calls.tid, Number(address), lengthBytes)) throw unwritable(address);
     },
     write: (address, bytes) => {
-      if (!writeProgram(calls.tid, Number(address), bytes)) throw new Refusal('EFAULT');
+      if (!writeProgram(calls.tid, Number(address), bytes)) throw unwritable(address);
     },
   };
 }

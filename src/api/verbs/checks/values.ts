@@ -41,7 +41,8 @@ export function isList(value: unknown): value is readonly unknown[] {
 export function show(value: unknown): string {
   switch (typeof value) {
     case 'bigint':
-      return `${value}n`;
+      // Addresses and wr_ids, nearly always.
+      return `0x${value.toString(16)}`.replace('0x-', '-0x');
     case 'number':
     case 'boolean':
       return String(value);

@@ -92,7 +92,7 @@ describe('a send request', () => {
     [
       'an atomic between two multiples of 8',
       { opcode: ATOMIC_FETCH_AND_ADD, sgList: [eight], atomic: { ...faa, remoteAddr: 0x2004n } },
-      /remoteAddr is 8196n/,
+      /remoteAddr is 0x2004/,
     ],
     ['an atomic of 16 bytes', { opcode: ATOMIC_FETCH_AND_ADD, sgList: [sge], atomic: faa }, /room for 16/],
     ['an atomic into nothing', { opcode: ATOMIC_FETCH_AND_ADD, sgList: [], atomic: faa }, /room for 0/],

@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { Refusal } from '../../refusal.js';
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
@@ -18,8 +19,8 @@ type Values = ValuesOf<typeof SOCKADDR>;
  * An address of a program.
  *
  * @returns undefined where the program names none
- * @throws VerbsError EADDRNOTAVAIL for an address of InfiniBand, by which librdmacm finds out that there are none; EAFNOSUPPORT
- *   for any other
+ * @throws Refusal EADDRNOTAVAIL for an address of InfiniBand, by which librdmacm finds out that there are none; VerbsError
+ *   EAFNOSUPPORT for any other
  */
 export function socketAddressOf(call: string, { family, port, ipv4, ipv6 }: Values): SocketAddress | undefined {
   switch (family) {
@@ -30,11 +31,7 @@ export function socketAddressOf(call: string, { family, port, ipv4, ipv6 }: Valu
     case AF_INET6:
       return { host: ipFromGid(ipv6), port };
     case AF_IB:
-      throw new VerbsError(call, {
-        errno: 'EADDRNOTAVAIL',
-        message: 'RoCE has no addresses of InfiniBand',
-        advice: '',
-      });
+      throw new Refusal('EADDRNOTAVAIL');
     default:
       throw new VerbsError(call, { ...invalid(`the address is of family ${family}`), errno: 'EAFNOSUPPORT' });
   }

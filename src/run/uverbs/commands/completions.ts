@@ -7,7 +7,7 @@ import { type Caller, command, order } from '../command.js';
 import { GUEST_LIMITS } from '../device-limits.js';
 import { EventFile } from '../event-file.js';
 import type { EventSubject, GuestChannel, GuestCq } from '../guest-objects.js';
-import { Refusal } from '../refusal.js';
+import { Refusal, requireWithin } from '../../refusal.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
 
@@ -15,7 +15,7 @@ const { COMP_EVENT, CREATE_COMP_CHANNEL, CREATE_CQ, CREATE_CQ_EX, DESTROY_CQ, EM
 const { REQ_NOTIFY_CQ, RESIZE_CQ } = Structs;
 
 function checkSize(cqe: number): void {
-  if (cqe < 1 || cqe > GUEST_LIMITS.maxCqe) throw new Refusal('EINVAL');
+  requireWithin('cqe', cqe, 1, GUEST_LIMITS.maxCqe);
 }
 
 interface CqRequest {
@@ -27,9 +27,10 @@ interface CqRequest {
 }
 
 function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd }: CqRequest, caller: Caller) {
-  if (compVector >= file.context.numCompVectors) throw new Refusal('EINVAL');
+  requireWithin('comp_vector', compVector, 0, file.context.numCompVectors - 1);
   const channel = fd < 0 ? undefined : file.channelOf(caller.tid, fd);
-  if (fd >= 0 && channel === undefined) throw new Refusal('EBADF');
+  if (fd >= 0 && channel === undefined)
+    throw new Refusal('EBADF', `descriptor ${fd} is no completion channel of this context. Was it closed?`);
   checkSize(cqe);
   const queue = new ProgramQueue(file.rings, cqe, RxeCqe.BYTES);
   try {
@@ -108,9 +109,13 @@ export const completionCommands = [
     answer: CREATE_CQ_EX.answer,
     driver: CREATE_CQ.driverAnswer,
     act: (file, request, caller) => {
-      if (request.compMask !== 0) throw new Refusal('EINVAL');
+      if (request.compMask !== 0) throw new Refusal('EINVAL', 'comp_mask has fields that rxe does not know');
       // Timestamps and overruns to be ignored: rxe has neither.
-      if (request.flags !== 0) throw new Refusal('EOPNOTSUPP');
+      if (request.flags !== 0)
+        throw new Refusal(
+          'EOPNOTSUPP',
+          'rxe has no completion timestamps and ignores no overrun. Leave those flags out',
+        );
       return createCq(file, request, caller);
     },
   }),
@@ -127,7 +132,8 @@ export const completionCommands = [
       const before = completions.queue;
       const queue = new ProgramQueue(file.rings, cqe, RxeCqe.BYTES);
       try {
-        if (!completions.moveTo(queue)) throw new Refusal('EINVAL');
+        if (!completions.moveTo(queue))
+          throw new Refusal('EINVAL', `cqe is ${cqe}, and more completions wait to be polled. Poll them first`);
         guest.isMoving = true;
         cq.resize(queue.capacity);
       } catch (error) {

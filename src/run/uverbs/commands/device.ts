@@ -1,6 +1,6 @@
 import { command } from '../command.js';
 import { deviceLimits } from '../device-limits.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../refusal.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
 
@@ -25,7 +25,7 @@ export const deviceCommands = [
     request: EMPTY,
     answer: GET_CONTEXT.answer,
     act: (file, _, caller) => {
-      if (file.hasContext) throw new Refusal('EINVAL');
+      if (file.hasContext) throw new Refusal('EINVAL', 'this descriptor has a context already');
       const asyncFd = caller.giveFd(file.asyncEvents.fd);
       file.hasContext = true;
       return {

@@ -1,7 +1,7 @@
 import { MwType } from '../../../device/ibta/index.js';
 import { command, order } from '../command.js';
 import { registerProgramMemory } from '../program-region.js';
-import { Refusal } from '../refusal.js';
+import { Refusal } from '../../refusal.js';
 import { Structs } from '../structs.js';
 
 const { ALLOC_MW, EMPTY, HANDLE, REG_MR } = Structs;
@@ -66,7 +66,8 @@ export const memoryCommands = [
     answer: ALLOC_MW.answer,
     act: (file, { pd, type }) => {
       const mwType = Object.values(MwType).find((known) => known === type);
-      if (mwType === undefined) throw new Refusal('EINVAL');
+      if (mwType === undefined)
+        throw new Refusal('EINVAL', `type is ${type}. There are IBV_MW_TYPE_1 and IBV_MW_TYPE_2`);
       const mw = file.pds.get(pd).allocMw(mwType);
       const handle = file.mws.add(mw);
       return {

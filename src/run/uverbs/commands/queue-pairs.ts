@@ -5,6 +5,7 @@ import {
   AccessFlags,
   attrFieldsOf,
   isOneOf,
+  nameOf,
   type QpAttr,
   QpAttrMask,
   type QpCap,
@@ -21,7 +22,7 @@ import { addressOf, destinationOf } from '../../structs/addresses.js';
 import { type Caller, command, order } from '../command.js';
 import { GUEST_LIMITS, MAX_INLINE_BYTES } from '../device-limits.js';
 import type { EventSubject, GuestQp } from '../guest-objects.js';
-import { Refusal } from '../refusal.js';
+import { Refusal, requireWithin } from '../../refusal.js';
 import type { ValuesOf } from '../../../device/wire/index.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
@@ -57,16 +58,23 @@ interface QpRequest extends QpCap {
 /** A queue that the queue pair does not have has no limits (`rxe_qp_chk_cap`, man ibv_create_qp). */
 function checkCap({ maxSendWr, maxRecvWr, maxSendSge, maxRecvSge, maxInlineData }: QpCap, hasSrq: boolean): void {
   const { maxQpWr, maxSge } = GUEST_LIMITS;
-  if (maxSendWr > maxQpWr || maxSendSge > maxSge || maxInlineData > MAX_INLINE_BYTES) throw new Refusal('EINVAL');
-  if (!hasSrq && (maxRecvWr > maxQpWr || maxRecvSge > maxSge)) throw new Refusal('EINVAL');
+  requireWithin('cap.max_send_wr', maxSendWr, 0, maxQpWr);
+  requireWithin('cap.max_send_sge', maxSendSge, 0, maxSge);
+  requireWithin('cap.max_inline_data', maxInlineData, 0, MAX_INLINE_BYTES);
+  if (hasSrq) return;
+  requireWithin('cap.max_recv_wr', maxRecvWr, 0, maxQpWr);
+  requireWithin('cap.max_recv_sge', maxRecvSge, 0, maxSge);
 }
 
 /** What the kernel says of a type before it looks at anything else. */
 function checkType(type: number, createFlags: number, tid: number): void {
   const needsRight = type === QpType.RAW_PACKET || (createFlags & QpCreateFlags.SOURCE_QPN) !== 0;
-  if (needsRight && !hasCapability(tid, Capability.NET_RAW)) throw new Refusal('EPERM');
+  if (needsRight && !hasCapability(tid, Capability.NET_RAW))
+    throw new Refusal('EPERM', 'raw packets and a source QPN of its own need CAP_NET_RAW');
   // XRC_RECV names an XRC domain, which no program has here.
-  if (type === QpType.XRC_RECV || !(type === DRIVER_TYPE || isOneOf(QpType, type))) throw new Refusal('EINVAL');
+  if (type === QpType.XRC_RECV) throw new Refusal('EINVAL', 'qp_type is IBV_QPT_XRC_RECV, and rxe has no XRC');
+  if (!(type === DRIVER_TYPE || isOneOf(QpType, type)))
+    throw new Refusal('EINVAL', `qp_type is ${type}, which is none`);
 }
 
 function createQp(file: GuestContext, request: QpRequest, { tid }: Caller, createFlags = 0) {
@@ -76,7 +84,8 @@ function createQp(file: GuestContext, request: QpRequest, { tid }: Caller, creat
   const [sendCq, recvCq] = [file.cqs.get(request.sendCq).cq, file.cqs.get(request.recvCq).cq];
   const pd = file.pds.get(request.pd);
   const qpType = TYPES.find((type) => type === request.qpType);
-  if (qpType === undefined) throw new Refusal('EOPNOTSUPP');
+  if (qpType === undefined)
+    throw new Refusal('EOPNOTSUPP', `qp_type is ${request.qpType}. rxe has IBV_QPT_RC, UC and UD`);
   checkCap(request, srq !== undefined);
   // The room of an entry is a power of two, and all of it may be used for inline data.
   const dataBytes = Math.max(SGE_BYTES * request.maxSendSge, request.maxInlineData);
@@ -161,9 +170,25 @@ function modifyAttributes(request: ModifyRequest): QpModifyAttr {
   return Object.fromEntries(attrFieldsOf(mask).map((field) => [field, values[field]]));
 }
 
+/** Where a queue pair is to go, for a sentence about that. */
+function wayOf(
+  file: GuestContext,
+  { handle, mask, qpState }: Pick<ModifyRequest, 'handle' | 'mask' | 'qpState'>,
+): string {
+  const qp = file.qps.find(handle)?.qp;
+  if (qp === undefined) return '';
+  const way = (mask & QpAttrMask.STATE) === 0 ? '' : `, ${nameOf(QpState, qp.state)} to ${nameOf(QpState, qpState)}`;
+  return ` of QP 0x${qp.qpNum.toString(16)}${way}`;
+}
+
 function modifyQp(file: GuestContext, request: ModifyRequest, { tid }: Caller): void {
   // rxe does not limit rates either.
-  if ((request.mask & ~STANDARD_MASK) !== 0) throw new Refusal('EOPNOTSUPP');
+  const unknown = (request.mask & ~STANDARD_MASK) >>> 0;
+  if (unknown !== 0)
+    throw new Refusal(
+      'EOPNOTSUPP',
+      `attr_mask has 0x${unknown.toString(16)}: rxe knows the bits up to IBV_QP_DEST_QPN alone`,
+    );
   const { qp, sends, receives } = file.qps.get(request.handle);
   // What was posted before is under way in the state before.
   receives?.pull();
@@ -173,6 +198,10 @@ function modifyQp(file: GuestContext, request: ModifyRequest, { tid }: Caller): 
   if (qp.state !== QpState.RESET) return;
   sends.reset();
   receives?.reset();
+}
+
+function ofQp(file: GuestContext, { handle }: { readonly handle: number }): string {
+  return wayOf(file, { handle, mask: 0, qpState: 0 });
 }
 
 export const queuePairCommands = [
@@ -193,12 +222,14 @@ export const queuePairCommands = [
     driver: CREATE_QP.driverAnswer,
     act: (file, request, caller) => {
       // Work queues and their tables, which rxe does not have.
-      if (request.compMask !== 0) throw new Refusal('EINVAL');
+      if (request.compMask !== 0)
+        throw new Refusal('EINVAL', 'comp_mask asks for work queues, which rxe does not have');
       return createQp(file, request, caller, request.createFlags);
     },
   }),
   command({
     name: 'QUERY_QP',
+    subject: ofQp,
     repeatable: true,
     number: 25,
     request: HANDLE_BEHIND,
@@ -222,12 +253,14 @@ export const queuePairCommands = [
     name: 'MODIFY_QP',
     number: 26,
     request: MODIFY_QP.request,
+    subject: wayOf,
     act: (file, request, caller) => modifyQp(file, { ...request, rateLimit: 0 }, caller),
   }),
   order({
     name: 'MODIFY_QP_EX',
     number: 26,
     extended: true,
+    subject: wayOf,
     request: MODIFY_QP_EX.request,
     answer: MODIFY_QP_EX.answer,
     act: modifyQp,
@@ -235,6 +268,7 @@ export const queuePairCommands = [
   command({
     name: 'DESTROY_QP',
     number: 27,
+    subject: ofQp,
     request: HANDLE_BEHIND,
     answer: EVENTS,
     act: (file, { handle }) => {
@@ -245,12 +279,14 @@ export const queuePairCommands = [
   order({
     name: 'ATTACH_MCAST',
     number: 30,
+    subject: ofQp,
     request: MCAST.request,
     act: (file, { gid, handle, mlid }) => file.qps.get(handle).qp.attachMcast(gid, mlid),
   }),
   order({
     name: 'DETACH_MCAST',
     number: 31,
+    subject: ofQp,
     request: MCAST.request,
     act: (file, { gid, handle, mlid }) => file.qps.get(handle).qp.detachMcast(gid, mlid),
   }),

@@ -6,7 +6,7 @@ import { ReceiveTranslation } from '../../rings/receive-translation.js';
 import { type Caller, command, order } from '../command.js';
 import { GUEST_LIMITS } from '../device-limits.js';
 import type { EventSubject, GuestSrq } from '../guest-objects.js';
-import { Refusal } from '../refusal.js';
+import { Refusal, requireWithin } from '../../refusal.js';
 import { Structs } from '../structs.js';
 import type { GuestContext } from '../guest-context.js';
 
@@ -22,7 +22,8 @@ interface SrqRequest {
 }
 
 function checkSize({ maxWr, maxSge }: { readonly maxWr: number; readonly maxSge: number }): void {
-  if (maxWr < 1 || maxWr > GUEST_LIMITS.maxSrqWr || maxSge > GUEST_LIMITS.maxSrqSge) throw new Refusal('EINVAL');
+  requireWithin('max_wr', maxWr, 1, GUEST_LIMITS.maxSrqWr);
+  requireWithin('max_sge', maxSge, 0, GUEST_LIMITS.maxSrqSge);
 }
 
 function createSrq(file: GuestContext, request: SrqRequest) {
@@ -61,8 +62,10 @@ function checkLimits({ srq, receives }: GuestSrq, mask: number, maxWr: number, s
   const resizes = (mask & SrqAttrMask.MAX_WR) !== 0;
   const limits = (mask & SrqAttrMask.LIMIT) !== 0;
   const { capacity } = receives.queue;
-  if (resizes && srq.query().srqLimit > maxWr) throw new Refusal('EINVAL');
-  if (limits && srqLimit > (resizes ? Math.min(capacity, maxWr) : capacity)) throw new Refusal('EINVAL');
+  const { srqLimit: limit } = srq.query();
+  if (resizes && limit > maxWr)
+    throw new Refusal('EINVAL', `max_wr is ${maxWr}, less than the srq_limit of ${limit}. Lower srq_limit first`);
+  if (limits) requireWithin('srq_limit', srqLimit, 0, resizes ? Math.min(capacity, maxWr) : capacity);
 }
 
 /** A larger or smaller queue, whose place is written into the program's memory. */
@@ -77,7 +80,8 @@ function resize(file: GuestContext, guest: GuestSrq, maxWr: number, caller: Call
     caller.requireWritable(placeAddress, MODIFY_SRQ.place.bytes);
     guest.isMoving = true;
     srq.modify({ maxWr: queue.capacity });
-    if (!receives.moveTo(queue)) throw new Refusal('EINVAL');
+    if (!receives.moveTo(queue))
+      throw new Refusal('EINVAL', `max_wr is ${maxWr}, and more receive requests are posted than that holds`);
     caller.write(placeAddress, MODIFY_SRQ.place.encode(queue.place));
   } catch (error) {
     queue.release();
@@ -105,11 +109,12 @@ export const sharedReceiveQueueCommands = [
     driver: CREATE_SRQ.driverAnswer,
     act: (file, request) => {
       // An XRC domain or a completion queue that this names is looked up first, and no program has an XRC domain here.
-      if (request.srqType === SrqType.XRC) throw new Refusal('EINVAL');
+      if (request.srqType === SrqType.XRC)
+        throw new Refusal('EINVAL', 'srq_type is IBV_SRQT_XRC, and rxe has no XRC. Use IBV_SRQT_BASIC');
       if (request.srqType === SrqType.TM) file.cqs.get(request.cq);
       if (request.srqType !== SrqType.BASIC) {
         file.pds.get(request.pd);
-        throw new Refusal('EOPNOTSUPP');
+        throw new Refusal('EOPNOTSUPP', `srq_type is ${request.srqType}. rxe has IBV_SRQT_BASIC alone`);
       }
       return createSrq(file, request);
     },
