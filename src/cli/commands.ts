@@ -57,7 +57,7 @@ export const ENTRIES: readonly Entry[] = [
     name: 'ibv_devices',
     group: GROUPS.TOOLS,
     summary: 'list RDMA devices',
-    load: () => import('./devices/ibv-devices.js'),
+    load: () => import('./devices/devices.js'),
   },
   {
     name: 'ibv_devinfo',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { commandOf, ENTRIES, type Entry, GROUPS, USAGE_EXIT } from './commands.js';
 import { AmbiguousOption, completeOptions } from './kit/arguments.js';
-import { packageVersion } from './kit/package-version.js';
+import { packageVersion } from './kit/output.js';
 import { fileFailure } from './kit/tool-error.js';
 
 /** What the environment can say, for `--help`; docs/settings.md describes them. */

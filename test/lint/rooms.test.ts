@@ -43,7 +43,7 @@ const FORBIDDEN = [
   ['src/sim/ambient.ts', 'node:async_hooks', /must run anywhere/],
   ['src/device/adapter/adapter.ts', '../../node/hosting/index.js', /may not lean on node\/hosting/],
   ['src/device/adapter/client.ts', '../../api/verbs/index.js', /may not lean on api\/verbs/],
-  ['src/providers/soft/open-for.ts', '../../sim/index.js', /may not lean on sim/],
+  ['src/providers/soft/shared-devices.ts', '../../sim/index.js', /may not lean on sim/],
   ['src/node/hosting/chores.ts', 'koffi', /no package/],
   ['src/protocols/core/progress/engine.ts', '../../../providers/soft/index.js', /may not lean on providers\/soft/],
   ['src/protocols/core/progress/engine.ts', 'node:timers', /must run anywhere/],

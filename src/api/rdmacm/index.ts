@@ -26,7 +26,7 @@ export { listen, Listener } from './connections/listener.js';
 export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
 export { isClientsDoing, type RequestHandler, serve, type ServeOptions } from './connections/serving.js';
 export { Messages } from './calls/messages.js';
-export { CmOption, type CmOptionValues } from './identifiers/options.js';
+export { CmOption, type CmOptionValues, type CmEvent, type CmId, type EventChannel } from './objects.js';
 export {
   type ConnParam,
   type ConnParamReceived,
@@ -37,6 +37,5 @@ export {
   RDMA_MAX_RESP_RES,
   type UdParamReceived,
 } from './identifiers/parameters.js';
-export type { CmEvent, CmId, EventChannel } from './objects.js';
-export { RefusedError } from './refused-error.js';
+export { RefusedError } from './events/event-error.js';
 export { cmEventStr, rejectReasonStr } from './text.js';

@@ -1,4 +1,4 @@
-import type { DeviceMemory } from './objects/device-memory.js';
+import type { DeviceMemory } from './objects/objects.js';
 import type { DeviceMemoryPlace } from '../../device/ibta/index.js';
 import type { Problem } from './errors.js';
 import { Resource } from './resource.js';

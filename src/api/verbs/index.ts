@@ -16,14 +16,12 @@ export { invalid, PostError, type Problem, problemOf, refuse, VerbsError } from 
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
 export { namesOfHolders, Resource } from './resource.js';
 export type { WorkCompletion } from './work-completion.js';
-export type { AhAttrInit } from './objects/address-handle.js';
+export type { AhAttrInit, QpModifyAttr, QpRateLimit } from './objects/queue-pair.js';
 export type { CqModeration, CqModifyAttr } from './objects/completion.js';
 export type { CompCntrInitAttr, QpAttachCompCntrAttr } from './objects/completion-counter.js';
 export type { GidEntry, RtValues } from './objects/context.js';
-export type { DeviceMemory } from './objects/device-memory.js';
-export type { DeviceMemoryPlace } from '../../device/ibta/index.js';
-export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
 export type {
+  DeviceMemory,
   Ah,
   AsyncEvent,
   BindMwRequest,
@@ -62,8 +60,9 @@ export type {
   XrcTargetQp,
   XrcTargetQpQuery,
 } from './objects/objects.js';
+export type { DeviceMemoryPlace } from '../../device/ibta/index.js';
+export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
 export type { HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
-export type { QpModifyAttr, QpRateLimit } from './objects/queue-pair.js';
 export type {
   SrqAttr,
   SrqModifyAttr,
@@ -147,8 +146,7 @@ export {
   unsupported,
   wrIdProblem,
 } from './checks/values.js';
-export { type FieldsOf, fieldsProblem, nameAdvice } from './checks/fields.js';
-export { openFields, openingFields } from './checks/open-checks.js';
+export { type FieldsOf, fieldsProblem, nameAdvice, openFields, openingFields } from './checks/fields.js';
 export { adviceFor, type ExplainableEvent, explainEvent } from './text/advice.js';
 export { type Explainable, explainStatus } from './text/status-advice.js';
 export {

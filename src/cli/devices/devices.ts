@@ -1,6 +1,7 @@
 import { type Context, type Device, getDeviceList, VerbsError } from '../../entry/index.js';
-import { attempt, ToolError } from '../kit/errors.js';
+import { attempt, ToolError, tool } from '../kit/errors.js';
 import { type HostingOptions, openOptions } from '../kit/options.js';
+import { Command } from 'commander';
 
 /** The named device, or the first one. */
 export function findDevice(name: string | undefined, notFound: (name: string) => ToolError): Device {
@@ -24,4 +25,22 @@ export function openToAsk(device: Device, options: HostingOptions): Context {
       return device.open({ ...openOptions(options), host: 'thread' });
     }
   });
+}
+
+function listDevices({ json }: { readonly json?: true }): void {
+  const devices = getDeviceList().map(({ name, guid }) => ({ name, guid: guid.toString(16).padStart(16, '0') }));
+  if (json === true) {
+    process.stdout.write(`${JSON.stringify(devices.map(({ name, guid }) => ({ device: name, nodeGuid: guid })))}\n`);
+    return;
+  }
+  const lines = [`    ${'device'.padEnd(16)}\t   node GUID`, `    ${'------'.padEnd(16)}\t----------------`];
+  for (const { name, guid } of devices) lines.push(`    ${name.padEnd(16)}\t${guid}`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+export function command(): Command {
+  return new Command('ibv_devices')
+    .description('List RDMA devices.')
+    .option('--json', 'print one JSON array')
+    .action(tool(listDevices));
 }

@@ -9,7 +9,7 @@ import {
   isIpv4Gid,
 } from '../../entry/index.js';
 import { tool, ToolError } from '../kit/errors.js';
-import { netdevOf } from '../kit/netdev.js';
+import { netdevOf } from '../kit/addresses.js';
 import { type HostingOptions, withHosting } from '../kit/options.js';
 import { findDevice, openToAsk } from './devices.js';
 

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { CaptureError, CaptureReader } from '../../device/wire/index.js';
 import { Conversations, dissectors } from '../../protocols/dissect/index.js';
 import { fileFailure, tool, ToolError } from '../kit/errors.js';
-import { processStreams, type StandardStreams } from '../kit/standard-streams.js';
+import { processStreams, type StandardStreams } from '../kit/output.js';
 import { formatDetail } from './detail.js';
 import { examine, type Examined, withMeaning } from './examine.js';
 import { formatJson } from './json.js';

@@ -1,7 +1,7 @@
 /** `verbena explain`: what happened on each connection of a capture, and why it failed. */
 import { Command } from 'commander';
 import { tool } from '../kit/errors.js';
-import { processStreams, type StandardStreams } from '../kit/standard-streams.js';
+import { processStreams, type StandardStreams } from '../kit/output.js';
 import { Cause } from './verdicts/cause.js';
 import {
   conversationJson,

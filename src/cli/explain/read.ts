@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { CaptureError, CaptureReader } from '../../device/wire/index.js';
 import { fileFailure, ToolError } from '../kit/errors.js';
-import { processStreams, type StandardStreams } from '../kit/standard-streams.js';
+import { processStreams, type StandardStreams } from '../kit/output.js';
 import { agreementsOf } from './captures/agreements.js';
 import { halvesOf } from './captures/halves.js';
 import { Sightings } from './captures/sightings.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { openGpu } from '../../entry/gpu.js';
 import type { Context, Mtu } from '../../entry/index.js';
-import { addressOf } from '../rdmacm/common/addresses.js';
+import { addressOf } from '../kit/addresses.js';
 import { findDevice } from '../devices/devices.js';
 import { connectToServer, Listener } from '../pingpong/exchange/bootstrap.js';
 import { openFor } from '../pingpong/local-address.js';

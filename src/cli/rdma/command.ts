@@ -9,9 +9,8 @@ import {
   readStatistics,
 } from '../../entry/index.js';
 import { tool, ToolError } from '../kit/errors.js';
-import { guidText } from '../kit/gid-text.js';
-import { netdevOf } from '../kit/netdev.js';
-import { packageVersion } from '../kit/package-version.js';
+import { guidText, netdevOf } from '../kit/addresses.js';
+import { packageVersion } from '../kit/output.js';
 import { deviceIndex, type Facts, isWanted, jsonOf, linkOf, match, type Row, running, textOf, whose } from './facts.js';
 import { lookAtResources } from './resources.js';
 

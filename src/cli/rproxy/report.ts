@@ -1,4 +1,4 @@
-import { amount } from '../kit/units.js';
+import { amount } from '../kit/output.js';
 
 /** What a proxy counts. */
 export interface Totals {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { dump } from '../dump/command.js';
 import { explain } from '../explain/command.js';
 import { sentence, ToolError } from '../kit/errors.js';
-import type { StandardStreams } from '../kit/standard-streams.js';
+import type { StandardStreams } from '../kit/output.js';
 
 /** What a tool printed, and its exit status. */
 export interface Printed {

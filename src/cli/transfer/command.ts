@@ -12,7 +12,7 @@ import { ReceiverHandle } from './receiver-handle.js';
 import { Sender, type SendResult } from './sender.js';
 import { fromFile, madeOnTheFly, type Source } from './source.js';
 import { type Summary, summaryText } from './summary.js';
-import { amount, MIB } from '../kit/units.js';
+import { amount, MIB } from '../kit/output.js';
 
 interface TransferOptions {
   readonly size?: number;

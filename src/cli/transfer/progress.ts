@@ -1,5 +1,5 @@
 import { progressBar } from '../kit/progress.js';
-import { amount } from '../kit/units.js';
+import { amount } from '../kit/output.js';
 
 /** Shows how much has arrived. */
 export interface Progress {

@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.js';
 import { type Grant, Verdict } from './messages.js';
 import type { Progress } from './progress.js';
 import type { Source } from './source.js';
-import { MIB } from '../kit/units.js';
+import { MIB } from '../kit/output.js';
 
 /** Bytes of one RDMA WRITE. */
 const CHUNK_BYTES = MIB;

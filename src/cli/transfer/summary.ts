@@ -1,4 +1,4 @@
-import { amount, rate } from '../kit/units.js';
+import { amount, rate } from '../kit/output.js';
 
 interface Side {
   readonly address: string;

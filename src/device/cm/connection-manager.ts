@@ -1,7 +1,14 @@
 import { assert, CmEventType, PrivateDataBytes, type QpAttr, QpState } from '../ibta/index.js';
 import { type CmMessage, decodeCmMessage, encodeCmMessage } from '../wire/index.js';
 import { checkAccept, checkPrivateData, CmError } from './checks.js';
-import type { CmClient, Commands } from './client.js';
+import {
+  type CmClient,
+  type Commands,
+  type CmDatagram,
+  type CmHost,
+  type CmLimits,
+  DEFAULT_CM_LIMITS,
+} from './host.js';
 import type {
   CmAccept,
   CmBind,
@@ -14,13 +21,11 @@ import type {
   CmShare,
 } from './command.js';
 import { Connection } from './connections/connection.js';
-import { ConnectionState } from './connections/connection-rules.js';
+import { ConnectionState, type KnownConnection } from './connections/connection-rules.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
-import type { KnownConnection } from './conversation.js';
 import type { CmCore } from './core.js';
 import { CmCounters } from './counters.js';
-import { type CmDatagram, type CmHost, type CmLimits, DEFAULT_CM_LIMITS } from './host.js';
 import { Listener, type Pending } from './listener.js';
 import { Reception } from './reception.js';
 import { AnsweredRequests } from './resolution/answered-requests.js';

@@ -1,6 +1,6 @@
 import type { CmMessage } from '../wire/index.js';
 import type { CmEvent } from './command.js';
-import type { KnownConnection } from './conversation.js';
+import type { KnownConnection } from './connections/connection-rules.js';
 import type { CmCounters } from './counters.js';
 import type { CmDatagram, CmHost, CmLimits } from './host.js';
 import type { Directory, OldestFirst } from './tables/directory.js';

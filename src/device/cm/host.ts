@@ -1,4 +1,5 @@
 import type { AhAttr, ErrnoName, Gid, Mtu, QpAttr, Syndrome } from '../ibta/index.js';
+import type { CmCommandTable, CmEvent } from './command.js';
 
 /** A timer's owner, as in the NIC whose timers these are. */
 export interface CmTimerOwner {
@@ -96,3 +97,26 @@ export const DEFAULT_CM_LIMITS: CmLimits = {
   maxFarewells: 8192,
   maxAnswers: 1024,
 };
+
+/** Each command as a method: `CmCommandTable` says what they take and give. */
+export type Commands = {
+  readonly [V in keyof CmCommandTable]: (argument: CmCommandTable[V][0]) => CmCommandTable[V][1];
+};
+
+/**
+ * One client of the connection manager: who has identifiers, and hears of what happens to them. Ports, and the names by which
+ * peers know connections, are those of the device.
+ */
+export class CmClient {
+  /** What it has not taken, the oldest first. */
+  events: CmEvent[] = [];
+  /** Identifiers that it has. */
+  ids = 0;
+
+  constructor(readonly host: CmClientHost) {}
+
+  raise(event: CmEvent): void {
+    this.events.push(event);
+    this.host.eventReady();
+  }
+}

@@ -2,9 +2,10 @@
 export { CmError } from './checks.js';
 export type * from './command.js';
 export { ConnectionManager } from './connection-manager.js';
-export type { CmIdState, ShownCmId } from './tables/identifier.js';
-export { CmClient, type Commands } from './client.js';
+export { type CmIdState, isDatagramSpace, type ShownCmId } from './tables/identifier.js';
 export {
+  CmClient,
+  type Commands,
   type CmClientHost,
   type CmDatagram,
   type CmHost,

@@ -21,13 +21,11 @@ import {
   readCmaHeader,
   splitServiceId,
 } from '../wire/index.js';
-import type { CmClient } from './client.js';
+import type { CmClient, CmDatagram } from './host.js';
 import type { CmRequest } from './command.js';
-import { onMessage } from './connections/connection-rules.js';
+import { onMessage, type KnownConnection } from './connections/connection-rules.js';
 import { Connection } from './connections/connection.js';
-import type { KnownConnection } from './conversation.js';
 import type { CmCore, WaitingRequest } from './core.js';
-import type { CmDatagram } from './host.js';
 import type { Listener } from './listener.js';
 import { answererOf } from './requests.js';
 import type { AnsweredRequests } from './resolution/answered-requests.js';

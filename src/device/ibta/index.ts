@@ -7,6 +7,8 @@ export {
   checkAhAttr,
   checkAttributes,
   isOneOf,
+  ackTimeoutUs,
+  rnrTimerUs,
 } from './queue-pairs/attributes.js';
 export { CmEventType, PortSpace, PrivateDataBytes, RDMA_UDP_QKEY, RejectReason, SidrStatus } from './cm.js';
 export {
@@ -17,7 +19,7 @@ export {
   WC_STANDARD_FLAGS,
   WcExFlags,
 } from './requests/cq.js';
-export { AtomicCap, type DeviceAttr, DeviceCapFlags, NodeType, TransportType } from './device/device.js';
+export { AtomicCap, type DeviceAttr, DeviceCapFlags, NodeType, TransportType, EventType } from './device/device.js';
 export {
   type CqModerationCaps,
   type DeviceAttrEx,
@@ -32,7 +34,6 @@ export {
   type TsoCaps,
 } from './device/device-ex.js';
 export { Errno, type ErrnoName, flagNames, nameOf } from './errno.js';
-export { EventType } from './event.js';
 export { formatGid, type Gid, gidFromIp, gidsEqual, GidType, ipFromGid, isIpv4Gid, nodeGuid } from './gid.js';
 export {
   ACCESS_OPTIONAL_RANGE,
@@ -59,7 +60,6 @@ export { MigState, QpCreateFlags, QpCreateSendOpsFlags, QpState, QpType } from '
 export { mbpsToRate, multToRate, Rate, rateToMbps, rateToMult } from './device/rate.js';
 export { SrqAttrMask, SrqType, XrcdOpenFlags, XrcSrqReason } from './requests/srq.js';
 export { Syndrome } from './requests/syndrome.js';
-export { ackTimeoutUs, rnrTimerUs } from './timers.js';
 export {
   checkTransition,
   type Transition,

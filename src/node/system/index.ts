@@ -16,12 +16,19 @@ export { AddressSpace, ProcessMemory } from './memory/process-memory.js';
 export { type InterfaceFacts, interfaceFacts } from './interfaces/interface.js';
 export { type InterfaceAddress, interfaceAddresses } from './interfaces/interface-addresses.js';
 export { ANCILLARY_BYTES, MessageBlock, MSG_TRUNC } from './sockets/message-block.js';
-export { type LibC, type NativeHost, nativeHost, nativeHostProblem, requireNativeHost } from './native.js';
+export {
+  type LibC,
+  type NativeHost,
+  nativeHost,
+  nativeHostProblem,
+  requireNativeHost,
+  errnoName,
+  SystemCallError,
+} from './native.js';
 export { PacketSocket } from './sockets/packet-socket.js';
 export { PollSet, watchReadable } from './waiting/poll-set.js';
-export { inRootContext } from './root-context.js';
+export { inRootContext, type ReadableWatch } from './waiting/loop-watch.js';
 export { randomU32 } from './random.js';
-export type { ReadableWatch } from './waiting/readable-watch.js';
 export {
   allocateFile,
   isLocked,
@@ -42,13 +49,12 @@ export {
 } from './sockets/socket.js';
 export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes.js';
 export { requireDescriptors } from './descriptor.js';
-export { errnoName, SystemCallError } from './system-error.js';
 export { isOff, SWITCH_ADVICE, switchProblem } from './switches.js';
 export { leaveProcessor, setTimeSlice, yieldProcessor } from './waiting/time-slice.js';
 export { BpfProgram, type Jumps } from './seccomp/bpf.js';
 export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
 export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
-export { readProcess, writeProcess } from './processes/process-bytes.js';
+export { readProcess, writeProcess, blockedCall, type BlockedCall } from './processes/process-bytes.js';
 export {
   adoptOrphans,
   childrenOfMainThread,
@@ -56,11 +62,9 @@ export {
   waitForChild,
   watchProcess,
 } from './processes/children.js';
-export { blockedCall, type BlockedCall } from './processes/blocked-call.js';
 export { callRestart, type Restart } from './processes/restart.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
-export { blockSignals } from './signals.js';
+export { blockSignals, isThreadThere, ownThread, threadsUnderFilter } from './threads.js';
 export { arePinnable, canPin, ListedMappings, type Mapping, type Mappings } from './processes/mappings.js';
 export { MemoryFile } from './files/memory-file.js';
 export { RecordPair } from './sockets/record-pair.js';
-export { isThreadThere, ownThread, threadsUnderFilter } from './threads.js';

@@ -7,8 +7,8 @@ import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import type koffi from 'koffi';
-import { SystemCallError } from './system-error.js';
 import { isOff } from './switches.js';
+import { getSystemErrorName } from 'node:util';
 
 /**
  * The calls, named and ordered as in C. Pointers are addresses as numbers: those, unlike objects, cost koffi no
@@ -292,4 +292,30 @@ export function requireNativeHost(): NativeHost {
   const native = nativeHost();
   if (native === undefined) throw new Error(`no native calls on this machine: ${problem ?? 'unknown reason'}`);
   return native;
+}
+
+/** A system call that failed. */
+export class SystemCallError extends Error {
+  override readonly name = 'SystemCallError';
+  /** The errno's name, as in `error.code` of Node: `EADDRINUSE`. */
+  readonly code: string;
+
+  constructor(
+    /** The call, as its manual page is named: `bind`. */
+    readonly call: string,
+    /** The errno's number on this machine. */
+    readonly errnoNumber: number,
+  ) {
+    const code = errnoName(errnoNumber);
+    super(`${call} failed: ${code}`);
+    this.code = code;
+  }
+}
+
+/** The name of an errno number; a number that nobody has named gives `errno 4711`. */
+export function errnoName(errnoNumber: number): string {
+  // Node throws for 0 and for positive numbers, and answers "Unknown system error" to the rest.
+  if (errnoNumber <= 0) return `errno ${errnoNumber}`;
+  const name = getSystemErrorName(-errnoNumber);
+  return /^E[A-Z0-9]+$/.test(name) ? name : `errno ${errnoNumber}`;
 }

@@ -29,9 +29,14 @@ export type {
   XioShareOptions,
   XioStatistics,
 } from './api.js';
-export { type DeviceOptions, type Scheme, XioError, type XioErrorOptions } from './transport/index.js';
+export {
+  type DeviceOptions,
+  type Scheme,
+  XioError,
+  type XioErrorOptions,
+  XioRejectedError,
+} from './transport/index.js';
 export { XioStatus, type XioStatusName } from './wire/index.js';
-export { XioRejectedError } from './rejected-error.js';
 export { connect } from './client/connect.js';
 export { listen } from './server/xio-server.js';
 export {

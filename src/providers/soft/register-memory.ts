@@ -12,7 +12,7 @@ import {
   VerbsError,
 } from '../../api/verbs/index.js';
 import { SUPPORTED_ACCESS } from './driver/device-facts.js';
-import { PdBase } from './driver/domains/pd-base.js';
+import { PdBase } from './driver/context-base.js';
 import { elsewhere, ForeignMr } from './driver/memory/foreign-region.js';
 
 const CALL = 'registerMemory';

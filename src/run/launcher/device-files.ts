@@ -1,9 +1,10 @@
-import type { Calls } from '../notifications/calls.js';
-import type { GuestDevice } from '../guest-device.js';
+import type { Calls } from '../notifications/blocked-calls.js';
+import type { GuestDevice } from './guest-devices.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode } from '../sysfs/tree.js';
-import { RdmaCmFile, type Ucma } from '../ucma/index.js';
+import { RdmaCmFile } from '../ucma/rdma-cm-file.js';
+import type { Ucma } from '../ucma/ucma.js';
 import type { Turns } from '../uverbs/doorbell.js';
 import { UverbsFile } from '../uverbs/uverbs-file.js';
 import type { DescriptorRange, DescriptorRanges } from './descriptor-ranges.js';

@@ -1,6 +1,6 @@
 import { auditArch, EventFd, NotifiedCalls } from '../../node/system/index.js';
 import { Errno } from '../../device/ibta/index.js';
-import type { GuestDevice } from '../guest-device.js';
+import type { GuestDevice } from './guest-devices.js';
 import { Dispatch } from '../notifications/dispatch.js';
 import { InterruptedCalls } from '../notifications/interrupted-calls.js';
 import { GuestFiles } from '../processes/guest-files.js';
@@ -10,7 +10,7 @@ import { PathCalls } from '../sysfs/path-calls.js';
 import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
-import { Ucma } from '../ucma/index.js';
+import { Ucma } from '../ucma/ucma.js';
 import { errnoOf } from '../refusal.js';
 import { descriptorLimit, type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';

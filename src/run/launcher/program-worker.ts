@@ -12,7 +12,7 @@ import {
   spawnProgram,
   SystemCallError,
 } from '../../node/system/index.js';
-import type { FromWorker, ProgramOrder } from './program-messages.js';
+import type { FromWorker, ProgramOrder } from './program-thread.js';
 
 type Tell = (message: FromWorker) => void;
 

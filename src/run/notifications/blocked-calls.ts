@@ -1,5 +1,13 @@
-import { type BlockedCall, blockedCall, callRestart, type Restart } from '../../node/system/index.js';
-import type { Calls } from './calls.js';
+import {
+  type BlockedCall,
+  blockedCall,
+  callRestart,
+  type Restart,
+  type NotifiedCalls,
+} from '../../node/system/index.js';
+
+/** The call of a program that waits for its answer, as those see it who answer it. */
+export type Calls = Omit<NotifiedCalls, 'receive' | 'wakeInPlace' | 'close' | 'fd' | 'instruction'>;
 
 /** A call as the kernel shows it while the thread is blocked there. */
 interface Waiting {

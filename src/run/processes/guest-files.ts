@@ -1,4 +1,4 @@
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import type { DescriptorRange } from '../launcher/descriptor-ranges.js';
 import type { DeviceNumber } from '../sysfs/tree.js';
 import { Lifeline } from './lifeline.js';

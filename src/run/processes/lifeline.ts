@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { RecordPair } from '../../node/system/index.js';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import { descriptorName } from './processes.js';
 
 /**

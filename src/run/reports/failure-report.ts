@@ -1,5 +1,5 @@
 import { readFileSync, writeSync } from 'node:fs';
-import type { GuestDevice } from '../guest-device.js';
+import type { GuestDevice } from '../launcher/guest-devices.js';
 
 /** What a device has counted, as `rdma statistic` prints it: a line of those counters that are not zero. */
 export function statisticsLine({ name, address, context }: Pick<GuestDevice, 'name' | 'address' | 'context'>): string {

@@ -1,5 +1,5 @@
 import { formatGid, type Gid, nameOf, PortState } from '../../device/ibta/index.js';
-import type { GuestDevice } from '../guest-device.js';
+import type { GuestDevice } from '../launcher/guest-devices.js';
 import { type DeviceNode, directory, type Node, type Roots, type Sketch } from './tree.js';
 
 /** As the kernel numbers them: `IB_UVERBS_MAJOR`, `IB_UVERBS_BASE_MINOR`. */

@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import { Errno } from '../../device/ibta/index.js';
 import { writeProgram } from '../processes/program-memory.js';
 import type { Identities } from './identities.js';

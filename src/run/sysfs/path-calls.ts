@@ -2,7 +2,7 @@ import { closeSync, constants, fchmodSync, openSync, statSync, writeSync } from 
 import { MemoryFile, type NotifiedCalls } from '../../node/system/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import { type DescriptorRange, isWithin } from '../launcher/descriptor-ranges.js';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import type { Machine } from '../launcher/system-calls.js';
 import { descriptorName } from '../processes/processes.js';
 import { readProgram, readText, writeProgram } from '../processes/program-memory.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import { answerDoorbell } from '../uverbs/doorbell.js';
 import { Structs } from '../uverbs/structs.js';
 import { Errno } from '../../device/ibta/index.js';

@@ -1,6 +1,8 @@
 /** A program's side of `/dev/infiniband/rdma_cm`, as the tests of the commands have it. */
 import assert from 'node:assert/strict';
-import { execute, Ucma, type UcmaFile } from '../ucma/index.js';
+import { execute } from '../ucma/execute.js';
+import { Ucma } from '../ucma/ucma.js';
+import type { UcmaFile } from '../ucma/ucma-file.js';
 import { CmEventType, type Context, Errno, PortSpace, type Qp, QpType } from '../../entry/index.js';
 import { SimulatedCluster } from '../../entry/sim.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { execute } from '../ucma/index.js';
+import { execute } from '../ucma/execute.js';
 import { CmEventType, Errno, PortSpace, QpAttrMask, QpState } from '../../entry/index.js';
 import {
   AF_IB,

@@ -1,8 +1,7 @@
 import { VerbsError } from '../../api/verbs/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import { type CallId, RecordPair } from '../../node/system/index.js';
-import { BlockedCalls } from '../notifications/blocked-calls.js';
-import type { Calls } from '../notifications/calls.js';
+import { BlockedCalls, type Calls } from '../notifications/blocked-calls.js';
 import { Untold } from '../notifications/untold.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';

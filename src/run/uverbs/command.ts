@@ -1,6 +1,5 @@
 import type { Struct, Writable } from '../../device/wire/index.js';
-import type { EncodedOutcome } from './encoded-outcome.js';
-import type { GuestContext } from './guest-context.js';
+import type { EncodedOutcome, GuestContext } from './guest-context.js';
 
 /** The program that gives a command, as far as commands need it. */
 export interface Caller {

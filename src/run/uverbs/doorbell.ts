@@ -1,5 +1,5 @@
 import { Errno } from '../../device/ibta/index.js';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import { readProgram } from '../processes/program-memory.js';
 import type { GuestContext } from './guest-context.js';
 import { Structs } from './structs.js';

@@ -8,7 +8,7 @@ import {
   watchSharedReceiveQueue,
 } from '../../providers/soft/index.js';
 import type { Ah, AsyncEvent, Context, Mr, Mw, Pd, WorkCompletion } from '../../api/verbs/index.js';
-import type { GuestDevice } from '../guest-device.js';
+import type { GuestDevice } from '../launcher/guest-devices.js';
 import { descriptorName } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import { refusalText } from '../refusal.js';
@@ -16,13 +16,21 @@ import { inC } from '../reports/c-vocabulary.js';
 import { RingFile } from '../rings/ring-file.js';
 import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
 import { Untold } from '../notifications/untold.js';
-import type { EncodedOutcome } from './encoded-outcome.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
 import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
 import { HandleNumbers, Handles } from './handles.js';
 import { Rota } from './rota.js';
 import { Structs } from './structs.js';
+
+/** What a command has come to, as the program gets it. */
+export interface EncodedOutcome {
+  readonly answer: Uint8Array;
+  /** The part that rxe's provider reads. */
+  readonly driver: Uint8Array;
+  /** Ends what was made, where the program cannot be told of it. */
+  readonly undo: (() => void) | undefined;
+}
 
 let opened = 0;
 /** States in which a queue pair sends nothing, and a request is refused. */

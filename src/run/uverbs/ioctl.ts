@@ -1,11 +1,10 @@
 import { Errno } from '../../device/ibta/index.js';
-import type { Calls } from '../notifications/calls.js';
+import type { Calls } from '../notifications/blocked-calls.js';
 import { canWriteProgram, readProgram, writeProgram } from '../processes/program-memory.js';
 import type { Caller } from './command.js';
 import { findCommand } from './commands/index.js';
-import type { EncodedOutcome } from './encoded-outcome.js';
+import type { EncodedOutcome, GuestContext } from './guest-context.js';
 import { errnoOf, Refusal } from '../refusal.js';
-import type { GuestContext } from './guest-context.js';
 
 /** `struct ib_uverbs_ioctl_hdr`, and `struct ib_uverbs_attr` behind it. */
 const HEADER_BYTES = 24;

@@ -1,5 +1,5 @@
-import type { Calls } from '../notifications/calls.js';
-import type { GuestDevice } from '../guest-device.js';
+import type { Calls } from '../notifications/blocked-calls.js';
+import type { GuestDevice } from '../launcher/guest-devices.js';
 import type { GuestFile, OpenFiles } from '../processes/guest-files.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../src/device/link/index.js';
-import type { ConnectionData, Span } from '../../../src/protocols/rsocket/wire/index.js';
+import type { ConnectionData, Span } from '../../../src/protocols/rsocket/wire/connection-data.js';
 import type { Sim } from '../../../src/sim/index.js';
 import { randomBytes } from '../../../src/protocols/messages/test/sim/random-bytes.js';
 import type { Claims, RawPeer } from '../../../src/protocols/rsocket/test/support/raw-peer.js';

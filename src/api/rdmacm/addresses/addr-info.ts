@@ -2,7 +2,7 @@ import { isOneOf, PortSpace, QpType } from '../../../device/ibta/index.js';
 import { familyOf, isAddressText, plainAddress } from '../../../device/wire/index.js';
 import { lookUpFrom } from '../../provider/index.js';
 import { type Context, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
-import { isDatagram } from '../identifiers/port-space.js';
+import { isDatagramSpace } from '../../../device/cm/index.js';
 import { completeAddress, type FullAddress, type SocketAddress } from './address.js';
 
 const CALL = 'rdma_getaddrinfo';
@@ -74,7 +74,7 @@ function portOf(service: unknown): number {
 
 /** The type of queue pairs in a port space. */
 export function defaultQpType(portSpace: PortSpace): QpType {
-  return isDatagram(portSpace) ? QpType.UD : QpType.RC;
+  return isDatagramSpace(portSpace) ? QpType.UD : QpType.RC;
 }
 
 function check(node: unknown, service: unknown, hints: AddrInfoHints): void {
@@ -90,7 +90,7 @@ function check(node: unknown, service: unknown, hints: AddrInfoHints): void {
     throw new VerbsError(CALL, invalid(`hints.qpType is ${show(qpType)}`, 'It is one of QpType'));
   if (portSpace !== undefined && !isOneOf(PortSpace, portSpace))
     throw new VerbsError(CALL, invalid(`hints.portSpace is ${show(portSpace)}`, 'It is one of PortSpace'));
-  if (qpType === undefined || portSpace === undefined || isDatagram(portSpace) === (qpType === QpType.UD)) return;
+  if (qpType === undefined || portSpace === undefined || isDatagramSpace(portSpace) === (qpType === QpType.UD)) return;
   throw new VerbsError(
     CALL,
     invalid('hints.qpType is of another port space than hints.portSpace', 'Leave one of them out'),

@@ -3,18 +3,17 @@ import { familyOf, isAddressText } from '../../../device/wire/index.js';
 import { fieldsProblem, invalid, refuse, show, VerbsError } from '../../verbs/index.js';
 import { knowsNames } from '../../provider/index.js';
 import { addrInfoFrom } from '../addresses/addr-info.js';
-import { type FullAddress } from '../addresses/address.js';
+import type { FullAddress } from '../addresses/address.js';
 import { choiceHere, type DeviceChoice } from '../addresses/devices.js';
 import { createEventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
 import { pairsOf } from '../identifiers/cm-id.js';
 import { createId } from '../identifiers/create-id.js';
-import { CmOption } from '../identifiers/options.js';
+import { CmOption, type CmId, type EventChannel } from '../objects.js';
 import type { ConnParam } from '../identifiers/parameters.js';
-import { RefusedError } from '../refused-error.js';
+import { RefusedError } from '../events/event-error.js';
 import { Connection } from './connection.js';
 import { CONNECT_FIELDS, type ConnectionOptions, type ConnectOptions, type ListenOptions } from './options.js';
-import type { CmId, EventChannel } from '../objects.js';
 
 const CALL = 'rdma_connect';
 /** What is set by `rdma_set_option`. */

@@ -2,7 +2,7 @@ import { isOneOf, QpType } from '../../../device/ibta/index.js';
 import { invalid, type Problem, refuse, show, VerbsError } from '../../verbs/index.js';
 import { wildcardOf } from '../addresses/wildcard.js';
 import type { Identity } from './identity.js';
-import { CmOption } from './options.js';
+import { CmOption } from '../objects.js';
 import { IdState } from './states.js';
 
 const CALL = 'rdma_set_option';

@@ -8,22 +8,25 @@ import {
   RejectReason,
 } from '../../../device/ibta/index.js';
 import { plainAddress } from '../../../device/wire/index.js';
-import type { CmConnParam, CmEvent as CmDeviceEvent, CmRequest } from '../../../device/cm/index.js';
+import {
+  type CmConnParam,
+  type CmEvent as CmDeviceEvent,
+  type CmRequest,
+  isDatagramSpace,
+} from '../../../device/cm/index.js';
 import type { CmArgument, CmValue, CmVerb } from '../../provider/index.js';
 import { type Context, invalid, refuse, VerbsError } from '../../verbs/index.js';
-import { type FullAddress } from '../addresses/address.js';
+import type { FullAddress } from '../addresses/address.js';
 import type { DeviceChoice } from '../addresses/devices.js';
 import type { Wildcard } from '../addresses/wildcard.js';
 import { type Dispatcher, dispatcherOf, type EventTarget } from '../events/dispatcher.js';
 import { queueOf } from '../events/event-channel.js';
-import { eventError } from '../events/event-error.js';
+import { eventError, RefusedError } from '../events/event-error.js';
 import { EventQueue } from '../events/event-queue.js';
 import type { CmEvent, CmId, EventChannel } from '../objects.js';
-import { RefusedError } from '../refused-error.js';
 import { receivedConn, receivedUd } from '../events/received.js';
 import { Report, type Reporter, type ReportFields } from '../events/report.js';
 import type { QpTemplate } from './parameters.js';
-import { isDatagram } from './port-space.js';
 import { type IdCall, idCalls, IdState, stateProblem } from './states.js';
 import { WildcardBinding } from './wildcard-binding.js';
 
@@ -159,7 +162,7 @@ export class Identity implements EventTarget, Reporter {
   }
 
   get datagrams(): boolean {
-    return isDatagram(this.portSpace);
+    return isDatagramSpace(this.portSpace);
   }
 
   /** @throws VerbsError EINVAL when the call cannot be made now */

@@ -1,5 +1,5 @@
 import { type AhAttr, checkAhAttr, type GlobalRoute } from '../../../device/ibta/index.js';
-import type { AhAttrInit } from '../objects/address-handle.js';
+import type { AhAttrInit } from '../objects/queue-pair.js';
 import { invalid, type Problem } from '../errors.js';
 import { type FieldsOf, fieldsProblem } from './fields.js';
 import { isObject, show } from './values.js';

@@ -1,6 +1,7 @@
 /** Names that somebody writes, and may write wrongly: a name that means nothing must not go by unnoticed. */
 import { invalid, type Problem } from '../errors.js';
 import { isObject, objectProblem, show } from './values.js';
+import type { OpenOptions } from '../objects/open-options.js';
 
 /** The fields of `T`, all of them, and no others. */
 export type FieldsOf<T> = Readonly<Record<keyof T & string, true>>;
@@ -44,3 +45,16 @@ export function fieldsProblem(
   if (unknown === undefined) return undefined;
   return invalid(`there is no ${show(unknown)} in ${what}`, nameAdvice(unknown, Object.keys(fields)));
 }
+
+/** The fields of what says how a device is opened, at an address that is said elsewhere. */
+export const openingFields: FieldsOf<Omit<OpenOptions, 'address' | 'device'>> = {
+  host: true,
+  capture: true,
+  link: true,
+  netem: true,
+  minAckTimeout: true,
+  warn: true,
+};
+
+/** The same, and what says whose NIC it is. */
+export const openFields: FieldsOf<OpenOptions> = { ...openingFields, address: true, device: true };

@@ -13,14 +13,12 @@ import type {
 } from '../../../device/ibta/index.js';
 import type { Address, WrId } from '../address.js';
 import type { WorkCompletion } from '../work-completion.js';
-import type { AhAttrInit } from './address-handle.js';
+import type { AhAttrInit, QpBaseCalls, QpCalls } from './queue-pair.js';
 import type { CompCntrCalls, CompCntrInitAttr, QpAttachCompCntrAttr } from './completion-counter.js';
 import type { CqCalls } from './completion.js';
 import type { ContextCalls } from './context.js';
-import type { DeviceMemory } from './device-memory.js';
 import type { MrCalls, RegistrableMemory, RegMrOptions } from './memory.js';
 import type { OpenOptions } from './open-options.js';
-import type { QpBaseCalls, QpCalls } from './queue-pair.js';
 import type { SendBuilderCalls } from './send-builder.js';
 import type { SrqCalls, XrcdInitAttr, XrcTargetQpInitAttr, XrcTargetQpOpenAttr } from './shared-receive-queue.js';
 import type {
@@ -696,3 +694,14 @@ export interface DeviceEvent {
  * no such objects.
  */
 export type AsyncEvent = QpEvent | CqEvent | SrqEvent | PortEvent | DeviceEvent;
+
+/**
+ * Memory of another device than the processor, which no pointer of the program reaches: a `GpuBuffer` of `verbena/gpu` is such, and
+ * only what is made there is. While it is registered it cannot be given back.
+ */
+export interface DeviceMemory extends Disposable {
+  /** Bytes. */
+  readonly length: number;
+  /** Where its device has it. */
+  readonly address: bigint;
+}

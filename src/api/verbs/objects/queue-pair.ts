@@ -1,7 +1,12 @@
-import type { Gid, QpAttr, QpCap, QpState, QpType } from '../../../device/ibta/index.js';
+import type { Gid, QpAttr, QpCap, QpState, QpType, AhAttr, GlobalRoute } from '../../../device/ibta/index.js';
 import type { Address, WrId } from '../address.js';
-import type { AhAttrInit } from './address-handle.js';
 import type { RecvWr } from './work-request.js';
+
+/** An address as calls take it. What is absent: hop limit 64, port 1, SGID index 0, otherwise 0. */
+export interface AhAttrInit extends Partial<Omit<AhAttr, 'grh'>> {
+  /** RoCE cannot do without: it carries the peer's GID. */
+  readonly grh?: Partial<Omit<GlobalRoute, 'dgid'>> & Pick<GlobalRoute, 'dgid'>;
+}
 
 /** The attributes to change. The mask of `ibv_modify_qp` is the set of those present. */
 export type QpModifyAttr = Partial<Omit<QpAttr, 'ahAttr' | 'sqDraining'>> & { readonly ahAttr?: AhAttrInit };

@@ -1,5 +1,5 @@
 import { type Context, linkLayerStr, mtuBytes, portStateStr, transportTypeStr } from '../../../entry/index.js';
-import { gidText, guidText } from '../../kit/gid-text.js';
+import { gidText, guidText } from '../../kit/addresses.js';
 
 /** What JSON has no form for: numbers of 64 bits, in hex. */
 function plain(_name: string, value: unknown): unknown {

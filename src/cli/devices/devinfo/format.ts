@@ -10,7 +10,7 @@ import {
   portStateStr,
   transportTypeStr,
 } from '../../../entry/index.js';
-import { gidText, guidText } from '../../kit/gid-text.js';
+import { gidText, guidText } from '../../kit/addresses.js';
 import { extended } from './extended.js';
 import { limits } from './limits.js';
 import { deviceRow, hex, hexCapitals, named, numbered, portRow } from './rows.js';

@@ -1,8 +1,7 @@
 /** Packets put together to requests. */
 import { OpcodeBit } from '../../../device/wire/index.js';
 import { has, type SeenPacket, type Sighting } from '../captures/sighting.js';
-import { type Answer, AnswerKind } from './answers.js';
-import { greatest, lowerBound } from './numbers.js';
+import { type Answer, AnswerKind, greatest, lowerBound } from './answers.js';
 
 /** A packet of a request, which may have been sent several times. */
 export interface Asked {

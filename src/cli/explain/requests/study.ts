@@ -1,8 +1,7 @@
 /** What was asked, how often each packet was sent, and what came back. */
 import { OpcodeBit } from '../../../device/wire/index.js';
 import type { Half } from '../captures/halves.js';
-import { acknowledges, type Answer, AnswerKind, answerOf } from './answers.js';
-import { greatest } from './numbers.js';
+import { acknowledges, type Answer, AnswerKind, answerOf, greatest } from './answers.js';
 import { type Asked, type Request, requestsOf } from './requests.js';
 import type { Sightings } from '../captures/sightings.js';
 import { has, psnOf, type Sighting } from '../captures/sighting.js';

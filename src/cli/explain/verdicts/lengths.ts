@@ -1,8 +1,7 @@
 /** Links that carry short packets only: the classic of RoCE, where pings answer and data vanishes. */
 import type { Request } from '../requests/requests.js';
-import { type Study } from '../requests/study.js';
-import { AnswerKind } from '../requests/answers.js';
-import { greatest } from '../requests/numbers.js';
+import type { Study } from '../requests/study.js';
+import { AnswerKind, greatest } from '../requests/answers.js';
 
 /** Ethernet's usual MTU carries path MTUs up to this. */
 const ORDINARY_BYTES = 1024;

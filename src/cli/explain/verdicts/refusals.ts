@@ -2,9 +2,8 @@
 import { hex, NakCode, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
 import type { Request } from '../requests/requests.js';
 import type { Study } from '../requests/study.js';
-import type { Answer } from '../requests/answers.js';
+import { type Answer, greatest } from '../requests/answers.js';
 import { count, memoryOf } from '../requests/words.js';
-import { greatest } from '../requests/numbers.js';
 
 const TAG_MASK = 0xff;
 /** How our NICs begin what they say beside a refusal. */

@@ -6,9 +6,8 @@ import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
 import type { Asked, Request } from '../requests/requests.js';
 import { nameOf, psnOf, type Sighting } from '../captures/sighting.js';
 import { attemptsOf, type Study } from '../requests/study.js';
-import { acknowledges, type Answer, AnswerKind } from '../requests/answers.js';
+import { acknowledges, type Answer, AnswerKind, greatest } from '../requests/answers.js';
 import { count, formatRequest } from '../requests/words.js';
-import { greatest } from '../requests/numbers.js';
 
 /** A timer takes up to four times what it was set to (IBTA 9.7.6.1.3). */
 const TIMER_SLACK = 4;

@@ -3,8 +3,7 @@ import { NakCode } from '../../../device/wire/index.js';
 import type { Asked, Request } from '../requests/requests.js';
 import type { Sighting } from '../captures/sighting.js';
 import { type Study, wantsData } from '../requests/study.js';
-import { acknowledges, type Answer, AnswerKind } from '../requests/answers.js';
-import { lowerBound } from '../requests/numbers.js';
+import { acknowledges, type Answer, AnswerKind, lowerBound } from '../requests/answers.js';
 
 export const Why = {
   /** A NAK asked for it, or for something before it. */

@@ -1,5 +1,5 @@
 import type { KvMode, KvPersistenceStatistics, KvServerStatistics, KvStoreStatistics } from '../../../entry/kv.js';
-import { amount } from '../../kit/units.js';
+import { amount } from '../../kit/output.js';
 import { serverText, type ServerPlace } from '../common/server-place.js';
 import { countText, timeText } from '../common/units.js';
 

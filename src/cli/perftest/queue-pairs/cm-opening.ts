@@ -10,7 +10,7 @@ import {
   type Mr,
   VerbsError,
 } from '../../../entry/index.js';
-import { addressOf } from '../../rdmacm/common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { cmDevices, verbsOf } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';

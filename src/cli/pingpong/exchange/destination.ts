@@ -1,6 +1,6 @@
 import { type Gid, isIpv4Gid } from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
-import { gidText } from '../../kit/gid-text.js';
+import { gidText } from '../../kit/addresses.js';
 
 /** What one side of a ping-pong tells the other (protocol/tools.md 7.1). */
 export interface Destination {

@@ -1,5 +1,5 @@
 import type { Context } from '../../../entry/index.js';
-import { gidText } from '../../kit/gid-text.js';
+import { gidText } from '../../kit/addresses.js';
 import type { Destination } from '../exchange/destination.js';
 import type { PingPongResult } from './ping-pong.js';
 

@@ -1,9 +1,9 @@
-import { type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Command } from 'commander';
 import { type Context, type Cq, Mtu } from '../../../entry/index.js';
 import { findDevice } from '../../devices/devices.js';
 import { tool, ToolError } from '../../kit/errors.js';
-import { gidText } from '../../kit/gid-text.js';
+import { gidText } from '../../kit/addresses.js';
 import { connectToServer, Listener, readExactly } from '../exchange/bootstrap.js';
 import { type FlagName, type PingPongFlags, withFlags } from '../flags.js';
 import { openFor } from '../local-address.js';

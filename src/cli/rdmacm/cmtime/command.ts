@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { SocketAddress } from '../../../entry/index.js';
-import { addressOf } from '../common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { cmDevices, withCmHosting } from '../common/hosting.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt, repeatedly } from '../../kit/interrupt.js';

@@ -6,7 +6,7 @@ import {
   rejectReasonStr,
   SidrStatus,
 } from '../../../entry/index.js';
-import { isRefused, otherNics } from '../../kit/other-nics.js';
+import { isRefused, otherNics } from '../../kit/errors.js';
 
 const NOT_LISTENING = 'nothing listens at that port there; start the server first, or give both sides the same port';
 const TURNED_DOWN = 'the program there turned it down; it may have all the connections that it was told to take';

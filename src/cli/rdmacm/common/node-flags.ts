@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type CmId, CmOption, type PortSpace } from '../../../entry/index.js';
 import { ToolError } from '../../kit/errors.js';
 import { type HostingOptions, wholeNumber } from '../../kit/options.js';
-import { addressOf } from './addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from './hosting.js';
 
 /** The options of the tools that make any number of connections and exchange messages over each. */

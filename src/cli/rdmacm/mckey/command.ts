@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addressOf } from '../common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { runTest, sayer, type StatusTest } from '../common/status.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';

@@ -13,7 +13,7 @@ import { adviceOn, isFailure } from '../common/event-text.js';
 import { cmDevices } from '../common/hosting.js';
 import { TestFailure } from '../common/status.js';
 import { attempt } from '../../kit/errors.js';
-import { gidText } from '../../kit/gid-text.js';
+import { gidText } from '../../kit/addresses.js';
 import type { HostingOptions } from '../../kit/options.js';
 import { Member, type Membership } from './member.js';
 

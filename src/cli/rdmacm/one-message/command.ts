@@ -13,7 +13,7 @@ import { tool as asTool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
 import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
-import { addressOf } from '../common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { cmDevices } from '../common/hosting.js';
 import { CAP, MESSAGE, MESSAGE_BYTES, patiently, playOut, untilReceived, untilSent } from './message.js';
 

@@ -9,7 +9,7 @@ import {
   type Mr,
   PortSpace,
 } from '../../../entry/index.js';
-import { addressOf } from '../common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { adviceOn, isFailure } from '../common/event-text.js';
 import { cmDevices, leave } from '../common/hosting.js';
 import { pumpEvents } from '../common/nodes.js';

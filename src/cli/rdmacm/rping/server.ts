@@ -11,7 +11,7 @@ import {
   PortSpace,
   WrOpcode,
 } from '../../../entry/index.js';
-import { addressOf } from '../common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { adviceOn, isFailure } from '../common/event-text.js';
 import { cmDevices, leave } from '../common/hosting.js';
 import { pumpEvents } from '../common/nodes.js';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { addressOf } from '../../rdmacm/common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../kit/errors.js';
 import { type HostingOptions, streamDevice, wholeNumber } from '../../kit/options.js';

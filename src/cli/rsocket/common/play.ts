@@ -1,5 +1,5 @@
 import { MAY_BE_GONE, MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
-import type { Carrier, Carriers } from './carrier.js';
+import type { Carrier, Carriers } from './rsocket-carrier.js';
 import type { StreamFlags } from './flags.js';
 import { type Round, roundsOf } from './plan.js';
 import { headLine, type Measured, measuredFacts, measuredLine } from './table.js';

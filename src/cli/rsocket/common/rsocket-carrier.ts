@@ -24,9 +24,38 @@ import {
   SocketOption,
   SocketType,
   TcpOption,
+  AddressFamily,
 } from '../../../entry/rsocket.js';
-import { ToolError } from '../../kit/errors.js';
-import { type Carrier, type Carriers, ENDED_EARLY, familyOf } from './carrier.js';
+import { ToolError, systemCode } from '../../kit/errors.js';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket, isIPv6 } from 'node:net';
+
+/** The family of an address; of none IPv4, as in C. */
+export function familyOf(address: string | undefined): AddressFamily {
+  return address !== undefined && isIPv6(address) ? AddressFamily.INET6 : AddressFamily.INET;
+}
+
+/** A connection over which a tool measures, whatever it is made of. */
+export interface Carrier {
+  /** Sends all of it. */
+  send(bytes: Uint8Array): Promise<void>;
+  /** Fills all of it. @throws ToolError when the peer ends before */
+  receive(into: Uint8Array): Promise<void>;
+  /**
+   * Ends both directions, once what was sent has arrived.
+   *
+   * @param isLast it was this side that sent last: the peer, which is not done before it has read that, ends first
+   */
+  close(isLast: boolean): Promise<void>;
+}
+
+/** Gives the connections of one side, one at a time: a client makes each, a server takes the next. */
+export interface Carriers<C extends Carrier = Carrier> {
+  next(): Promise<C>;
+  close(): void;
+}
+
+export const ENDED_EARLY = 'The peer ended the connection in the midst of a test; do both sides have the same options?';
 
 /** How a tool calls: nonblocking, the default; blocking (`-T b`); each also with rpoll before every call (`-T a`). */
 export interface Calling {
@@ -185,6 +214,115 @@ export class RsocketCarriers implements Carriers<RsocketCarrier> {
     this.#open = socket;
     await rconnect(socket, { ...(destination === undefined ? {} : { host: destination }), port });
     if (!setup.blocks) rfcntl(socket, Fcntl.SETFL, O_NONBLOCK);
+    return socket;
+  }
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** A TCP connection, of `-T s`. */
+class TcpCarrier implements Carrier {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay();
+    // Whoever reads or writes is told.
+    socket.on('error', () => undefined);
+  }
+
+  async send(bytes: Uint8Array): Promise<void> {
+    // The caller fills it anew at once.
+    await new Promise<void>((resolve, reject) => {
+      this.#socket.write(Buffer.from(bytes), (error) => {
+        if (error) reject(new ToolError(`Cannot send: ${systemCode(error) ?? error.message}.`));
+        else resolve();
+      });
+    });
+  }
+
+  async receive(into: Uint8Array): Promise<void> {
+    for (let filled = 0; filled < into.length;) {
+      const size = Math.min(into.length - filled, this.#socket.readableLength);
+      const bytes = size === 0 ? null : (this.#socket.read(size) as Buffer | null);
+      if (bytes === null) {
+        if (this.#socket.readableEnded || this.#socket.destroyed) throw new ToolError(ENDED_EARLY);
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            for (const event of ['readable', 'end', 'close']) this.#socket.off(event, wake);
+            resolve();
+          };
+          for (const event of ['readable', 'end', 'close']) this.#socket.once(event, wake);
+        });
+      } else {
+        into.set(bytes, filled);
+        filled += bytes.length;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#socket.destroyed) return;
+    const closed = once(this.#socket, 'close');
+    this.#socket.end();
+    this.#socket.resume();
+    await closed;
+  }
+}
+
+/** The TCP connections of one side. */
+export class TcpCarriers implements Carriers {
+  readonly #route: Route;
+  readonly #waiting: Socket[] = [];
+  #server: Server | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(route: Route) {
+    this.#route = route;
+  }
+
+  /** Begins to listen, at a server. @throws ToolError */
+  async open(): Promise<void> {
+    const { destination, source = LOOPBACK, port } = this.#route;
+    if (destination !== undefined) return;
+    this.#server = createServer((socket) => {
+      this.#waiting.push(socket);
+      this.#wake?.();
+    });
+    this.#server.listen(port, source);
+    await once(this.#server, 'listening').catch((error: unknown) => {
+      throw new ToolError(`Cannot listen at ${source}, TCP port ${port}: ${systemCode(error) ?? String(error)}.`);
+    });
+  }
+
+  async next(): Promise<Carrier> {
+    return new TcpCarrier(this.#server === undefined ? await this.#connect() : await this.#accept());
+  }
+
+  close(): void {
+    this.#server?.close();
+  }
+
+  async #accept(): Promise<Socket> {
+    for (;;) {
+      const socket = this.#waiting.shift();
+      if (socket !== undefined) return socket;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  async #connect(): Promise<Socket> {
+    const { destination, source, port } = this.#route;
+    const socket = connect({
+      port,
+      ...(destination === undefined ? {} : { host: destination }),
+      ...(source === undefined ? {} : { localAddress: source }),
+    });
+    await once(socket, 'connect').catch((error: unknown) => {
+      throw new ToolError(
+        `Cannot connect to ${destination ?? ''}, TCP port ${port}: ${systemCode(error) ?? String(error)}.`,
+      );
+    });
     return socket;
   }
 }

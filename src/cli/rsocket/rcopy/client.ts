@@ -13,7 +13,7 @@ import {
 import { MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
 import { fileFailure, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
-import { familyOf } from '../common/carrier.js';
+import { familyOf } from '../common/rsocket-carrier.js';
 import { Command, encode, encodeOpen, encodeWrite, HEADER_BYTES, MAX_PATH_BYTES } from './messages.js';
 import { PIECE_BYTES, receiveStatus, send } from './talk.js';
 

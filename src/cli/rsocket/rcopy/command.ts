@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addressOf } from '../../rdmacm/common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { type HostingOptions, streamDevice } from '../../kit/options.js';

@@ -25,7 +25,7 @@ import {
 import { fileFailure, sentence, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
-import { familyOf } from '../common/carrier.js';
+import { familyOf } from '../common/rsocket-carrier.js';
 import { Command, decodePath, decodeSize, type Header, HEADER_BYTES, MAX_PATH_BYTES, WRITE_BYTES } from './messages.js';
 import { PIECE_BYTES, receive, receiveHeader, sendStatus } from './talk.js';
 

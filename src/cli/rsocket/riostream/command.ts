@@ -4,11 +4,10 @@ import { MapProtection, PollEvents, rgetsockname, riomap, riounmap, riowrite, rp
 import { tool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
-import { ENDED_EARLY } from '../common/carrier.js';
+import { ENDED_EARLY, type RsocketCarrier, RsocketCarriers, type SocketSetup } from '../common/rsocket-carrier.js';
 import { routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
 import { memoryBytes, roundsOf, SYNC_BYTES } from '../common/plan.js';
 import { playRounds } from '../common/play.js';
-import { type RsocketCarrier, RsocketCarriers, type SocketSetup } from '../common/rsocket-carrier.js';
 import { Pattern, type Purpose, type StreamTest } from '../common/tests.js';
 
 /** What a test begins with in the last byte: no marker. */

@@ -3,12 +3,10 @@ import { rgetsockname } from '../../../entry/rsocket.js';
 import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
-import type { Carrier } from '../common/carrier.js';
+import { type Carrier, type Route, RsocketCarriers, type SocketSetup, TcpCarriers } from '../common/rsocket-carrier.js';
 import { number, routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
 import { memoryBytes, roundsOf, SYNC_BYTES } from '../common/plan.js';
 import { playRounds } from '../common/play.js';
-import { type Route, RsocketCarriers, type SocketSetup } from '../common/rsocket-carrier.js';
-import { TcpCarriers } from '../common/tcp-carrier.js';
 import { Pattern, type Purpose, type StreamTest } from '../common/tests.js';
 
 interface RstreamFlags extends StreamFlags {

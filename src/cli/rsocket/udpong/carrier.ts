@@ -19,7 +19,7 @@ import {
   SocketType,
   type SourceAddress,
 } from '../../../entry/rsocket.js';
-import { familyOf } from '../common/carrier.js';
+import { familyOf } from '../common/rsocket-carrier.js';
 
 /** What brings datagrams. */
 export interface Carrier {

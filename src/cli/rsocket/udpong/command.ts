@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addressOf } from '../../rdmacm/common/addresses.js';
+import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
 import { tool } from '../../kit/errors.js';

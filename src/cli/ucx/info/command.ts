@@ -3,7 +3,7 @@ import type { Context } from '../../../entry/index.js';
 import { findDevice, openToAsk } from '../../devices/devices.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { type HostingOptions, withHosting } from '../../kit/options.js';
-import { packageVersion } from '../../kit/package-version.js';
+import { packageVersion } from '../../kit/output.js';
 import { deviceFacts, devicesText } from './devices.js';
 import { TRANSPORTS, type TransportName } from './endpoints.js';
 import { objectSizes, objectsText } from './objects.js';

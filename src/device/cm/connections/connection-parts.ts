@@ -1,5 +1,5 @@
 import type { QpType } from '../../ibta/index.js';
-import type { CmClient } from '../client.js';
+import type { CmClient } from '../host.js';
 import type { CmQp } from '../command.js';
 import type { CmCore, WaitingRequest } from '../core.js';
 import type { Agreement } from './qp-attributes.js';

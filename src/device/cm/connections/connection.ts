@@ -20,15 +20,11 @@ import {
   type CmReq,
   encodeCmMessage,
 } from '../../wire/index.js';
-import type { CmClient } from '../client.js';
+import type { CmClient, Refusal } from '../host.js';
 import { CmError } from '../checks.js';
 import type { CmAccept, CmConnParam, CmEvent, CmQp, CmReject } from '../command.js';
-import type { KnownConnection } from '../conversation.js';
-import type { CmCore, WaitingRequest } from '../core.js';
-import type { Refusal } from '../host.js';
-import { freshTransaction } from '../tables/directory.js';
-import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
 import {
+  type KnownConnection,
   ConnectionState,
   isFarewell,
   mayFollow,
@@ -37,6 +33,9 @@ import {
   onTimeout,
   WITH_PEER,
 } from './connection-rules.js';
+import type { CmCore, WaitingRequest } from '../core.js';
+import { freshTransaction } from '../tables/directory.js';
+import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
 import type { ConnectionParts } from './connection-parts.js';
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';

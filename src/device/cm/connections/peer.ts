@@ -1,5 +1,5 @@
 import { type Gid, gidsEqual } from '../../ibta/index.js';
-import type { KnownConnection } from '../conversation.js';
+import type { KnownConnection } from './connection-rules.js';
 import type { Directory } from '../tables/directory.js';
 
 /** What a connection knows of its peer, by which it is found. */

@@ -2,7 +2,7 @@ import { QpType, RDMA_UDP_QKEY, SidrStatus } from '../../ibta/index.js';
 import { CmAttribute, type CmSidrRep, type CmSidrReq } from '../../wire/index.js';
 import { CmError } from '../checks.js';
 import type { CmAccept, CmReject } from '../command.js';
-import type { Conversation } from '../conversation.js';
+import type { Conversation } from '../connections/connection-rules.js';
 import type { CmCore, WaitingRequest } from '../core.js';
 import type { CmDatagram } from '../host.js';
 import type { AnsweredRequests } from './answered-requests.js';

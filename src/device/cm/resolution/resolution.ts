@@ -2,7 +2,7 @@ import { type AhAttr, CmEventType, Errno, type Gid, gidsEqual, SidrStatus } from
 import type { CmSidrRep, CmSidrReq } from '../../wire/index.js';
 import { Retransmission } from '../connections/retransmission.js';
 import { MAX_CM_RETRIES, RESPONSE_TIMEOUT, timeoutUs } from '../connections/timeouts.js';
-import type { Conversation } from '../conversation.js';
+import type { Conversation } from '../connections/connection-rules.js';
 import type { CmCore } from '../core.js';
 
 const NOTHING = new Uint8Array(0);

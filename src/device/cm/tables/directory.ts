@@ -1,6 +1,6 @@
 import { type Gid, PSN_MASK } from '../../ibta/index.js';
 import { gidKey } from '../../wire/index.js';
-import type { Conversation, KnownConnection } from '../conversation.js';
+import type { Conversation, KnownConnection } from '../connections/connection-rules.js';
 
 /** Objects that strangers can create, limited in number: a new one beyond the limit replaces the oldest. */
 export class OldestFirst<T> {

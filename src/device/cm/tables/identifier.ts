@@ -1,5 +1,5 @@
 import { type Gid, PortSpace } from '../../ibta/index.js';
-import type { CmClient } from '../client.js';
+import type { CmClient } from '../host.js';
 import type { Connection } from '../connections/connection.js';
 import type { Listener } from '../listener.js';
 import type { ResolutionRequest } from '../resolution/resolution-request.js';

@@ -1,6 +1,6 @@
 import { Errno } from '../../ibta/index.js';
 import type { FramePort } from '../link.js';
-import type { Medium, Station } from './medium.js';
+import type { Medium, Station } from './direction.js';
 import { ETHERNET_HEADER_BYTES, ipUdpBytes } from './packet.js';
 
 /** Whose frames they are. */

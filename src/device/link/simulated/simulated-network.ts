@@ -1,10 +1,9 @@
 import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../../ibta/index.js';
 import { isMulticastGid } from '../../wire/index.js';
 import { changedConditions, type LinkConditions, PERFECT_CONDITIONS } from './conditions.js';
-import { Direction } from './direction.js';
+import { Direction, type Medium, type Station } from './direction.js';
 import { EventQueue } from './event-queue.js';
 import { drawFlips, Fate, flipBits } from './fate.js';
-import type { Medium, Station } from './medium.js';
 import {
   marked,
   type PacketHeader,

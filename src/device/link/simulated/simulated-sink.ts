@@ -1,7 +1,6 @@
 import { type Gid, ipFromGid } from '../../ibta/index.js';
 import { isMulticastGid, type Path } from '../../wire/index.js';
-import type { Direction } from './direction.js';
-import type { Medium } from './medium.js';
+import type { Direction, Medium } from './direction.js';
 
 /** A packet that lies in the arena and waits for the flush. */
 interface Pending {

@@ -1,5 +1,6 @@
 import { NativeBlock } from '../memory/memory.js';
 import { requireNativeHost } from '../native.js';
+import { readFileSync } from 'node:fs';
 
 /** `struct iovec`, one of our memory and one of theirs. */
 const IOVEC_BYTES = 16;
@@ -33,4 +34,27 @@ export function writeProcess(pid: number, address: number, from: number, lengthB
   if (lengthBytes === 0) return 0;
   const { here, there } = describe(from, address, lengthBytes);
   return Math.max(0, requireNativeHost().libc.processVmWritev(pid, here, 1, there, 1, 0));
+}
+
+/** A system call that a thread is blocked in. */
+export interface BlockedCall {
+  readonly number: number;
+  /** Those above 2^53 are rounded. */
+  readonly args: readonly number[];
+  readonly stackPointer: number;
+}
+
+/** What `/proc/TID/syscall` shows: the call that a thread is blocked in, or undefined where it is in none or gone. */
+export function blockedCall(tid: number): BlockedCall | 'running' | undefined {
+  let words: readonly string[];
+  try {
+    words = readFileSync(`/proc/${tid}/syscall`, 'latin1').trim().split(' ');
+  } catch {
+    return undefined;
+  }
+  if (words[0] === 'running') return 'running';
+  // The number, six arguments, the stack pointer, the program counter; outside of a call `-1` and the last two.
+  if (words.length < 9) return undefined;
+  const numbers = words.map(Number);
+  return { number: numbers[0], args: numbers.slice(1, 7), stackPointer: numbers[7] };
 }

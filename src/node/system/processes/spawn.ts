@@ -1,6 +1,5 @@
 import { NativeBlock } from '../memory/memory.js';
-import { requireNativeHost } from '../native.js';
-import { SystemCallError } from '../system-error.js';
+import { requireNativeHost, SystemCallError } from '../native.js';
 
 /** `posix_spawnattr_t` has 336 bytes in glibc and in musl. */
 const ATTRIBUTES_BYTES = 512;

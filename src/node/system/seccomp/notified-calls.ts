@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
-import { withoutSignals } from '../signals.js';
+import { withoutSignals } from '../threads.js';
 
 const RECEIVE = 0xc050_2100;
 const SEND = 0xc018_2101;

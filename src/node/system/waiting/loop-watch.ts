@@ -1,6 +1,31 @@
 import type { NativeHost, PollHandle } from '../native.js';
-import { inRootContext } from '../root-context.js';
-import type { ReadableWatch } from './readable-watch.js';
+import { AsyncResource } from 'node:async_hooks';
+
+/** Waits for one descriptor. Keeps the process alive while it is armed, unless it is not referenced, and only then. */
+export interface ReadableWatch {
+  /** Asks for one call of the callback when the descriptor is readable, now or later. Repeating it changes nothing. */
+  arm(): void;
+  disarm(): void;
+  /** Whether it keeps the process alive: it does, to begin with. In a worker it always does. */
+  ref(): void;
+  unref(): void;
+  /** Disarms for good. To be called before the descriptor is closed. */
+  close(): void;
+}
+
+/** Made when the program loads the package, and so in the context of no request. */
+const root = new AsyncResource('verbena');
+
+/**
+ * Calls a function in the async context in which the program loaded this package. All that waits on behalf of a whole device starts so: it
+ * neither holds what `AsyncLocalStorage` has for the caller that happened to start it, nor hands that on to others.
+ */
+export function inRootContext<Arguments extends unknown[], R>(
+  action: (...args: Arguments) => R,
+  ...args: Arguments
+): R {
+  return root.runInAsyncScope(action, undefined, ...args);
+}
 
 const READABLE = { readable: true };
 

@@ -1,8 +1,7 @@
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, nativeHost, requireNativeHost } from '../native.js';
-import { LoopWatch } from './loop-watch.js';
+import { LoopWatch, type ReadableWatch } from './loop-watch.js';
 import { watchByPool } from './pool-watch.js';
-import type { ReadableWatch } from './readable-watch.js';
 
 /** Telling the event loop that a file descriptor became readable. */
 

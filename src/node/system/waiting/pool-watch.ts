@@ -1,8 +1,7 @@
 import { NativeBlock } from '../memory/memory.js';
 import { type NativeHost, requireNativeHost } from '../native.js';
-import { inRootContext } from '../root-context.js';
+import { inRootContext, type ReadableWatch } from './loop-watch.js';
 import { EventFd } from './event-fd.js';
-import type { ReadableWatch } from './readable-watch.js';
 
 const POLLIN = 1;
 /** A thread cannot end before the native call returns, so no call lasts longer, even when nothing happens. */

@@ -19,7 +19,8 @@ import {
   rsocket,
   SocketType,
 } from '../../rsocket/calls/index.js';
-import { encodeConnectionData, immediateOf, Operation } from '../../rsocket/wire/index.js';
+import { encodeConnectionData } from '../../rsocket/wire/connection-data.js';
+import { immediateOf, Operation } from '../../rsocket/wire/message.js';
 import { RawPeer } from '../../rsocket/test/support/raw-peer.js';
 import { connected, nextStream, Owner, pattern, PORT } from '../../rsocket/test/support/streams.js';
 import { goldenPath } from '../../../device/wire/test/golden.js';

@@ -1,10 +1,9 @@
 import { fieldsProblem, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { type KvMembership, MAX_MEMBERS, type NamedMember } from '../cluster/member.js';
 import { behind, entriesIn, keysOf, type EtcdKeys, membersIn, MOST_ENTRIES, toBase64 } from './entries.js';
-import { type Answer, EtcdClient, isObject } from './etcd-client.js';
+import { type Answer, EtcdClient, isObject, visible } from './etcd-client.js';
 import { Limit, sleep } from './limit.js';
 import { ETCD_FIELDS, type EtcdOptions, settingsOf } from './options.js';
-import { visible } from './visible.js';
 
 const CALL = 'etcdMembership';
 /** etcd is asked again that soon at most, and after longer and longer while it does not answer, or does not watch. */

@@ -2,4 +2,4 @@
 export type { GatewayTotals } from './commands/index.js';
 export type { RedisGatewayOptions } from './options.js';
 export { RedisGateway, serveRedis } from './redis-gateway.js';
-export type { GatewayStore } from './store.js';
+export type { GatewayStore } from './commands/command.js';

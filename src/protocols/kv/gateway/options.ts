@@ -1,6 +1,6 @@
 import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { SessionLimits } from './session.js';
-import type { GatewayStore } from './store.js';
+import type { GatewayStore } from './commands/command.js';
 
 /** What `serveRedis` takes. */
 export interface RedisGatewayOptions {

@@ -1,6 +1,28 @@
-import { newSessionId, type SessionId, sessionKey } from '../wire/index.js';
+import { newSessionId, type SessionId, sessionKey, type RemoteValue } from '../wire/index.js';
 import { ReplyCache } from './reply-cache.js';
-import type { Transfer } from './transfer.js';
+
+/** Registered memory that holds a value on its way. */
+export interface ValueBuffer {
+  /** At least as many as were asked for. What others have left in them is still there. */
+  readonly bytes: Uint8Array;
+  /** For requests of this side. */
+  readonly addr: number;
+  readonly lkey: number;
+  /** No request uses it any more. To be called once. */
+  release(): void;
+}
+
+/** One value on its way between a client's memory and the server's. */
+export interface Transfer {
+  /** Which way: READ brings it to the server, WRITE to the client. */
+  readonly isWrite: boolean;
+  readonly remote: RemoteValue;
+  readonly buffer: ValueBuffer;
+  /** Bytes of the value. */
+  readonly length: number;
+  /** Called once: it is there, or never will be. Nobody touches the buffer any more. */
+  done(isThere: boolean): void;
+}
 
 /** How many sessions a server has, and for how long. */
 export interface SessionLimits {

@@ -1,5 +1,4 @@
-import type { Session } from './sessions.js';
-import type { ValueBuffer } from './transfer.js';
+import type { Session, ValueBuffer } from './sessions.js';
 
 // Values that do not fit a message: the server reads them out of the client's memory, or writes them there (protocol/kv.md 6.7).
 

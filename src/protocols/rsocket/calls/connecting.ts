@@ -2,7 +2,7 @@ import type { FullAddress, SocketAddress } from '../../../api/rdmacm/index.js';
 import { AddressFamily, ShutdownHow, SocketType } from './constants.js';
 import { Core, type RsocketOptions, type RsocketWait } from './core.js';
 import { DatagramCore } from './datagram-core.js';
-import { invalidArgument, problem, unsupported } from './problems.js';
+import { invalidArgument, problem, unsupported } from '../errors.js';
 import { coreOf, Rsocket, streamCoreOf } from './rsocket.js';
 import { defaultSettings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { PortSpace } from '../../../device/ibta/index.js';
 import { type CmId, createId, type FullAddress, type SocketAddress } from '../../../api/rdmacm/index.js';
 import type { Context, OpenOptions } from '../../../api/verbs/index.js';
-import { RsocketError } from '../errors.js';
+import { RsocketError, invalidArgument, problem } from '../errors.js';
 import { connectStream } from '../stream/connect.js';
 import { listenStreams, type StreamHandler, type StreamListener } from '../stream/listener.js';
 import { follow } from '../stream/rsocket-stream.js';
@@ -9,7 +9,6 @@ import type { Direction, RsocketStreamSocket } from '../stream/stream-socket.js'
 import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
 import { Lane } from './lane.js';
-import { invalidArgument, problem } from './problems.js';
 import { inherited, setBefore, type Settings, streamOptions } from './settings.js';
 
 /** The device of a socket. */

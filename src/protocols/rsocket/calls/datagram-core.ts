@@ -10,11 +10,12 @@ import {
 } from '../../../api/rdmacm/index.js';
 import { after } from '../../../api/provider/index.js';
 import { VerbsError } from '../../../api/verbs/index.js';
-import { DatagramSocket, type Peer } from '../datagrams/index.js';
+import { DatagramSocket } from '../datagrams/datagram-socket.js';
+import type { Peer } from '../datagrams/peers.js';
 import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
 import { Lane } from './lane.js';
-import { invalidArgument, problem } from './problems.js';
+import { invalidArgument, problem } from '../errors.js';
 import type { RsocketOptions } from './core.js';
 import { setBefore, type Settings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import type { FullAddress, SocketAddress } from '../../../api/rdmacm/index.js';
 import { MsgFlags } from './constants.js';
 import type { DatagramCore } from './datagram-core.js';
-import { problem } from './problems.js';
+import { problem } from '../errors.js';
 
 /** Where an address is put: that of the sender of a datagram. */
 export interface SourceAddress {

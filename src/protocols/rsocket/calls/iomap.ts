@@ -1,6 +1,6 @@
 import { MapProtection, MsgFlags } from './constants.js';
 import type { RsocketWait } from './core.js';
-import { invalidArgument, problem } from './problems.js';
+import { invalidArgument, problem } from '../errors.js';
 import { streamCoreOf, type Rsocket } from './rsocket.js';
 
 /**

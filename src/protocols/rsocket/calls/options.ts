@@ -14,9 +14,9 @@ import {
   TcpState,
 } from './constants.js';
 import type { State } from './core.js';
-import { invalidArgument, problem, unsupported } from './problems.js';
+import { invalidArgument, problem, unsupported } from '../errors.js';
 import { type AnyCore, coreOf, type Rsocket } from './rsocket.js';
-import { iomapSizeOf, scaledIomapSize } from '../wire/index.js';
+import { iomapSizeOf, scaledIomapSize } from '../wire/connection-data.js';
 
 /** The value of an option. Switches are 0 or 1, or false or true; LINGER is whether it lingers. */
 export type OptionValue = number | boolean;

@@ -1,7 +1,7 @@
 import { type AddressFamily, SocketType } from './constants.js';
 import type { Core } from './core.js';
 import type { DatagramCore } from './datagram-core.js';
-import { problem, unsupported } from './problems.js';
+import { problem, unsupported } from '../errors.js';
 
 /** What a socket is inside. */
 export type AnyCore = Core | DatagramCore;

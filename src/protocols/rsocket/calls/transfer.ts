@@ -2,7 +2,7 @@ import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import { MsgFlags, SocketType } from './constants.js';
 import type { Core, RsocketWait } from './core.js';
 import { receiveDatagram, sendDatagram, type SourceAddress } from './datagram-transfer.js';
-import { problem, unsupported } from './problems.js';
+import { problem, unsupported } from '../errors.js';
 import { perhapsNextRound } from './polling.js';
 import { type AnyCore, coreOf, type Rsocket } from './rsocket.js';
 

@@ -1,7 +1,7 @@
 import { AccessFlags } from '../../../device/ibta/index.js';
 import { alloc } from '../../../api/provider/index.js';
 import type { Mr, Pd } from '../../../api/verbs/index.js';
-import { MAX_DATAGRAM } from '../wire/index.js';
+import { MAX_DATAGRAM } from '../wire/datagram.js';
 
 /** What the adapter puts before each datagram that it receives. */
 export const GRH_BYTES = 40;

@@ -1,6 +1,6 @@
 import { mtuBytes } from '../../../device/ibta/index.js';
 import type { Context } from '../../../api/verbs/index.js';
-import { DATAGRAM_HEADER_BYTES, MAX_DATAGRAM } from '../wire/index.js';
+import { DATAGRAM_HEADER_BYTES, MAX_DATAGRAM } from '../wire/datagram.js';
 
 const PORT_NUM = 1;
 const MAX_QUEUE = 0xfffe;

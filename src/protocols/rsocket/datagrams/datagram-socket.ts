@@ -23,7 +23,7 @@ import {
   hostInHeader,
   IntroductionKind,
   portInHeader,
-} from '../wire/index.js';
+} from '../wire/datagram.js';
 import { DatagramMemory, GRH_BYTES } from './datagram-memory.js';
 import { type DatagramSizes, granted, maxPayload } from './datagram-sizes.js';
 import { type Peer, Peers } from './peers.js';

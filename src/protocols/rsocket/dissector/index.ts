@@ -1,22 +1,16 @@
 import type { CapturedMessage, Dissector } from '../../core/index.js';
 import { peerProblem, SEQUENCE_MASK } from '../protocol/index.js';
+import { type ByteOrder, decodeConnectionData, readSpan, SPAN_BYTES } from '../wire/connection-data.js';
 import {
-  type ByteOrder,
   Control,
-  DATAGRAM_HEADER_BYTES,
-  decodeConnectionData,
   decodeIomapEntry,
-  hasDatagramHeader,
-  hostInHeader,
   immediateProblem,
   IOMAP_ENTRY_BYTES,
   Operation,
   operationOf,
-  portInHeader,
-  readSpan,
-  SPAN_BYTES,
   valueOf,
-} from '../wire/index.js';
+} from '../wire/message.js';
+import { DATAGRAM_HEADER_BYTES, hasDatagramHeader, hostInHeader, portInHeader } from '../wire/datagram.js';
 
 const CONTROLS: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(Control).map(([name, value]) => [value, name]),

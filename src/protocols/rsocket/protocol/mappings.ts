@@ -1,4 +1,5 @@
-import type { IomapEntry, Span } from '../wire/index.js';
+import type { IomapEntry } from '../wire/message.js';
+import type { Span } from '../wire/connection-data.js';
 import { spanProblem } from './outgoing.js';
 
 const OFFSETS = 2n ** 64n;

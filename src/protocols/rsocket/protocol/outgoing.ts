@@ -1,4 +1,4 @@
-import type { ConnectionData, Span } from '../wire/index.js';
+import type { ConnectionData, Span } from '../wire/connection-data.js';
 import { SEQUENCE_MASK } from './limits.js';
 
 /** Up to there an address is a number, and so is whatever lies in a buffer behind it. */

@@ -1,4 +1,4 @@
-import { Control } from '../wire/index.js';
+import { Control } from '../wire/message.js';
 
 /** How far a stream has ended. */
 export type Phase = 'OPEN' | 'WRITE_ENDED' | 'DEAF' | 'READ_ENDED' | 'PARTING' | 'PARTED';

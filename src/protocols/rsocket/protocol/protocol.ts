@@ -8,20 +8,22 @@
 import { assert } from '../../../device/ibta/index.js';
 import {
   type ConnectionData,
-  Control,
   decodeConnectionData,
+  RSOCKET_VERSION,
+  type Span,
+  SPAN_BYTES,
+} from '../wire/connection-data.js';
+import {
+  Control,
   immediateOf,
   immediateProblem,
   IOMAP_ENTRY_BYTES,
   type IomapEntry,
   Operation,
   operationOf,
-  RSOCKET_VERSION,
   rulesOf,
-  type Span,
-  SPAN_BYTES,
   valueOf,
-} from '../wire/index.js';
+} from '../wire/message.js';
 import { Incoming } from './incoming.js';
 import { type Announcement, Mapped, Offers } from './mappings.js';
 import { CONTROL_SLOTS, FIRST_CHUNK, LOW_WATER, MAX_CHUNK, MAX_QUEUE } from './limits.js';

@@ -8,7 +8,12 @@ import { type Context, type FieldsOf, fieldsProblem, type OpenOptions, refuse } 
 import { engineOf, establish } from '../../core/index.js';
 import { lied, RsocketError } from '../errors.js';
 import { peerProblem, type Sizes } from '../protocol/index.js';
-import { type ConnectionData, decodeConnectionData, encodeConnectionData, RSOCKET_VERSION } from '../wire/index.js';
+import {
+  type ConnectionData,
+  decodeConnectionData,
+  encodeConnectionData,
+  RSOCKET_VERSION,
+} from '../wire/connection-data.js';
 import { Endpoint } from './endpoint.js';
 import { clampedSizes, sizesOf, STREAM_FIELDS, type StreamOptions } from './options.js';
 import { RsocketStream } from './rsocket-stream.js';

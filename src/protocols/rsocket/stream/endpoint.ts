@@ -12,17 +12,8 @@ import {
   StreamProtocol,
   TARGETS,
 } from '../protocol/index.js';
-import {
-  type ConnectionData,
-  encodeIomapEntry,
-  immediateOf,
-  IOMAP_ENTRY_BYTES,
-  Operation,
-  RSOCKET_VERSION,
-  type Span,
-  SPAN_BYTES,
-  writeSpan,
-} from '../wire/index.js';
+import { type ConnectionData, RSOCKET_VERSION, type Span, SPAN_BYTES, writeSpan } from '../wire/connection-data.js';
+import { encodeIomapEntry, immediateOf, IOMAP_ENTRY_BYTES, Operation } from '../wire/message.js';
 import { OWN_ORDER, StreamMemory } from './stream-memory.js';
 
 /** In messages of leaks. */

@@ -1,6 +1,6 @@
 import { countProblem, type FieldsOf, refuse } from '../../../api/verbs/index.js';
 import { LOW_WATER, MAX_QUEUE, MIN_QUEUE, type Sizes } from '../protocol/index.js';
-import { MAX_IOMAP_SIZE } from '../wire/index.js';
+import { MAX_IOMAP_SIZE } from '../wire/connection-data.js';
 
 /** How large a stream's queues and buffers are: what `rsetsockopt` of SOL_RDMA and SOL_SOCKET sets before a connection is there. */
 export interface StreamOptions {

@@ -4,7 +4,7 @@ import { bytesProblem, invalid, refuse, show, VerbsError } from '../../../api/ve
 import { CreditProbes, type Engine, KeepAlive } from '../../core/index.js';
 import { RsocketError } from '../errors.js';
 import type { Ending, StreamProtocol } from '../protocol/index.js';
-import type { ConnectionData } from '../wire/index.js';
+import type { ConnectionData } from '../wire/connection-data.js';
 import type { Endpoint } from './endpoint.js';
 import { Mappings } from './mappings.js';
 import type { Direction, RsocketStreamSocket, StreamEvents } from './stream-socket.js';

@@ -2,15 +2,8 @@ import { AccessFlags } from '../../../device/ibta/index.js';
 import type { Mr, Pd, Sge } from '../../../api/verbs/index.js';
 import type { SpareMemory } from '../../core/index.js';
 import { type Sizes, TARGETS, type Told } from '../protocol/index.js';
-import {
-  type ByteOrder,
-  decodeIomapEntry,
-  IOMAP_ENTRY_BYTES,
-  type IomapEntry,
-  readSpan,
-  type Span,
-  SPAN_BYTES,
-} from '../wire/index.js';
+import { type ByteOrder, readSpan, type Span, SPAN_BYTES } from '../wire/connection-data.js';
+import { decodeIomapEntry, IOMAP_ENTRY_BYTES, type IomapEntry } from '../wire/message.js';
 
 /** Numbers that the peer writes here are in this order, whatever this host's is: they are read byte by byte. */
 export const OWN_ORDER: ByteOrder = 'little';

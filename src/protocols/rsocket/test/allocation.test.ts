@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Sizes, StreamProtocol } from '../protocol/index.js';
-import { type ConnectionData, immediateOf, Operation, SPAN_BYTES, type Span } from '../wire/index.js';
+import { type ConnectionData, SPAN_BYTES, type Span } from '../wire/connection-data.js';
+import { immediateOf, Operation } from '../wire/message.js';
 import { bytesPerRound, NO_OBJECT_BYTES } from '../../../../test/support/allocation.js';
 
 const SIZES: Sizes = {

@@ -4,7 +4,8 @@ import { RefusedError } from '../../../entry/index.js';
 import { simulate } from '../../../entry/sim.js';
 import { Engine } from '../../core/index.js';
 import { connectStream, listenStreams, RsocketError } from '../index.js';
-import { Control, Operation, type Span, SPAN_BYTES, writeSpan } from '../wire/index.js';
+import { Control, Operation } from '../wire/message.js';
+import { type Span, SPAN_BYTES, writeSpan } from '../wire/connection-data.js';
 import { type Claims, RawPeer } from './support/raw-peer.js';
 import { nextStream, Owner, pattern, PORT } from './support/streams.js';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { alloc } from '../../../entry/index.js';
 import { simulate } from '../../../entry/sim.js';
 import { listenStreams, RsocketError } from '../index.js';
-import { encodeIomapEntry, type IomapEntry, Operation } from '../wire/index.js';
+import { encodeIomapEntry, type IomapEntry, Operation } from '../wire/message.js';
 import { RawPeer } from './support/raw-peer.js';
 import { connected, nextStream, Owner, pattern, PORT } from './support/streams.js';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Ending, MAX_CHUNK, PHASES, type Phase, type Sizes, StreamProtocol } from '../protocol/index.js';
-import { type ConnectionData, immediateOf, type IomapEntry, Operation, type Span } from '../wire/index.js';
+import type { ConnectionData, Span } from '../wire/connection-data.js';
+import { immediateOf, type IomapEntry, Operation } from '../wire/message.js';
 import { patternAt } from './support/streams.js';
 
 const SIZES: Sizes = {

@@ -4,21 +4,23 @@ import fc from 'fast-check';
 import { CmAttribute, CMA_HEADER_BYTES, decodeCmMessage, opcodeName } from '../../../device/wire/index.js';
 import {
   CONNECTION_DATA_BYTES,
-  Control,
   decodeConnectionData,
-  decodeIomapEntry,
   encodeConnectionData,
+  iomapSizeOf,
+  MAX_IOMAP_SIZE,
+  readSpan,
+  scaledIomapSize,
+} from '../wire/connection-data.js';
+import {
+  Control,
+  decodeIomapEntry,
   encodeIomapEntry,
   immediateOf,
   immediateProblem,
-  iomapSizeOf,
-  MAX_IOMAP_SIZE,
   Operation,
   operationOf,
-  readSpan,
-  scaledIomapSize,
   valueOf,
-} from '../wire/index.js';
+} from '../wire/message.js';
 import { goldenPackets } from '../../../device/wire/test/golden.js';
 import { decoded } from '../../../device/wire/test/support.js';
 

@@ -1,5 +1,5 @@
 import { viewOf } from '../../../device/wire/index.js';
-import { type ByteOrder, readSpan, type Span, writeSpan } from './span.js';
+import { type ByteOrder, readSpan, type Span, writeSpan } from './connection-data.js';
 
 /** A buffer that an end has mapped, in the table of its peer: `struct rs_iomap`. */
 export interface IomapEntry {

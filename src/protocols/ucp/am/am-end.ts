@@ -12,14 +12,12 @@ import {
   type Thresholds,
 } from '../protocol/index.js';
 import { AM_HEADER, AmFlags, amHeaderOf, AmId, amSingleIn, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
-import { checkView } from '../worker/arguments.js';
+import { checkView, checkPieces, type UcpData } from '../worker/pieces.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import { lie, rejected } from '../worker/errors.js';
-import { checkPieces, type UcpData } from '../worker/pieces.js';
-import { PostedSend, sendError } from '../worker/posted-send.js';
+import { PostedSend, sendError, bytesToSend } from '../worker/posted-send.js';
 import type { Rendezvous } from '../worker/rendezvous.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
-import { bytesToSend } from '../worker/send-data.js';
 import { AmAssembly, type AmHead } from './am-assembly.js';
 import { amBeside, amHeadOf, AmSend, maxAmHeader, sendShort } from './am-send.js';
 import { AmMessage } from './am-message.js';

@@ -2,11 +2,10 @@ import { invalid, refuse, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, type WaitOptions } from '../../core/index.js';
 import { partOf, type PeerProblem, putInto } from '../protocol/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { UcpError } from '../worker/errors.js';
+import { UcpError, UcpPending } from '../worker/errors.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
 import { checkPieces, landingOf, type UcpData } from '../worker/pieces.js';
 import type { RendezvousReceive } from '../worker/rendezvous-receive.js';
-import { UcpPending } from '../worker/waiting.js';
 
 /** What an {@link AmMessage} is made of. */
 export interface AmMessageParts<Endpoint> {

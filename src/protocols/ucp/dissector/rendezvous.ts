@@ -8,7 +8,7 @@ import {
   remember,
 } from '../../core/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { statusText } from './words.js';
+import { statusText } from './lanes.js';
 
 // Messages that are announced, each with all that follows from that (protocol/ucp.md 9.1), put together by what both ends have numbered.
 

@@ -10,9 +10,8 @@ import {
   ucxQueuePairs,
   WireupType,
 } from '../wire/index.js';
-import type { LaneFollower } from './lanes.js';
+import { type LaneFollower, amText, statusText, tagText } from './lanes.js';
 import type { RendezvousFollower } from './rendezvous.js';
-import { amText, statusText, tagText } from './words.js';
 
 // What each active message says, in a few words, by its name.
 

@@ -1,8 +1,7 @@
 import { viewOf } from '../../../device/wire/index.js';
 import { AmId, type AtomicOp, Heads, operandsOf, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
-import { sendMessage } from './messages.js';
-import { RmaOperation, type RmaWay } from './operation.js';
+import { sendMessage, RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
 /** What is to be done with a word. */

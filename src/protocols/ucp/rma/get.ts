@@ -2,8 +2,7 @@ import { putInto } from '../protocol/index.js';
 import type { Memory } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
-import { sendMessage } from './messages.js';
-import { RmaOperation, type RmaWay } from './operation.js';
+import { sendMessage, RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
 const NOTHING = new Uint8Array(0);

@@ -1,10 +1,9 @@
-import type { Completion } from '../uct/index.js';
-import { UcsStatus } from '../wire/index.js';
-import { UcpError } from '../worker/errors.js';
+import type { Completion, Endpoint as Transport } from '../uct/index.js';
+import { UcsStatus, type AmId } from '../wire/index.js';
+import { UcpError, UcpPending } from '../worker/errors.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 import type { Epoch, Ledger } from './ledger.js';
 import type { Operation } from './operation-queue.js';
-import { UcpPending } from '../worker/waiting.js';
 
 /** What operations at one endpoint share. */
 export interface RmaWay {
@@ -75,4 +74,20 @@ export abstract class RmaOperation<T> extends UcpPending<T> implements Operation
     this.#underWay += 1;
     return UcsStatus.UCS_OK;
   }
+}
+
+/** Bytes of data that a message has room for behind its fields. */
+export function roomBehind(transport: Transport, layout: { readonly bytes: number }): number {
+  return transport.capabilities.am.bcopy - layout.bytes;
+}
+
+/** Sends a message, short where that can be. */
+export function sendMessage(transport: Transport, id: AmId, head: Uint8Array, data: Uint8Array): UcsStatus {
+  if (head.length + data.length <= transport.capabilities.am.short) return transport.amShort(id, head, data);
+  const pack = (into: Uint8Array): number => {
+    into.set(head);
+    into.set(data, head.length);
+    return head.length + data.length;
+  };
+  return transport.amBcopy(id, { pack });
 }

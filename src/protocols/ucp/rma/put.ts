@@ -2,8 +2,7 @@ import { partOf } from '../protocol/index.js';
 import type { Memory, Packer } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answers } from './answers.js';
-import { roomBehind, sendMessage } from './messages.js';
-import { RmaOperation, type RmaWay } from './operation.js';
+import { roomBehind, sendMessage, RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
 /** Bytes that go into a peer's memory, by the transport's own means: in the request itself, by buffers, or from where they lie. */

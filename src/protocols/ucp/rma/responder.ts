@@ -12,7 +12,7 @@ import {
 } from '../wire/index.js';
 import { MOST_UNANSWERED } from './answers.js';
 import { readWord, writeWord } from './atomic.js';
-import { roomBehind, sendMessage } from './messages.js';
+import { roomBehind, sendMessage } from './operation.js';
 import { type Operation, OperationQueue } from './operation-queue.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
 

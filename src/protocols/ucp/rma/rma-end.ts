@@ -1,7 +1,7 @@
 import { AmId, AtomicOp, Messages, UcsStatus } from '../wire/index.js';
 import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type WaitOptions } from '../../core/index.js';
-import { checkView } from '../worker/arguments.js';
+import { checkView } from '../worker/pieces.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import { steady } from '../protocol/index.js';
 import { Answers } from './answers.js';

@@ -4,11 +4,10 @@ import { AmId, Messages, UcsStatus } from '../wire/index.js';
 import type { EndpointParts, Family } from '../worker/endpoint-parts.js';
 import type { KeptBytes } from '../worker/kept-bytes.js';
 import { checkPieces, landingOf, type UcpData } from '../worker/pieces.js';
-import { PostedSend, sendError } from '../worker/posted-send.js';
-import { bytesToSend } from '../worker/send-data.js';
+import { PostedSend, sendError, bytesToSend } from '../worker/posted-send.js';
 import { StreamQueue, type StreamWanted } from './stream-queue.js';
 import { StreamSend } from './stream-send.js';
-import { UcpPending } from '../worker/waiting.js';
+import { UcpPending } from '../worker/errors.js';
 
 /** What {@link UcpEndpoint.streamReceive} takes. */
 export interface StreamReceiveOptions extends WaitOptions {

@@ -2,10 +2,9 @@ import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../core/index.js';
 import { UcsStatus } from '../wire/index.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
-import { UcpError } from '../worker/errors.js';
+import { UcpError, UcpPending } from '../worker/errors.js';
 import { KeptBytes } from '../worker/kept-bytes.js';
 import { StreamEnd } from './stream-end.js';
-import { UcpPending } from '../worker/waiting.js';
 
 /** Somebody waits until a stream has bytes. */
 class Waiting<E> extends UcpPending<E[]> {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { runtime, useRuntime } from '../../../api/runtime/index.js';
 import { type Sim, simulate } from '../../../entry/sim.js';
 import { nodeRuntime } from '../../../node/hosting/node-runtime.js';
-import type { UcpConfig } from '../config/index.js';
+import type { UcpConfig } from '../config/settings.js';
 import { UcpWorker } from '../worker/worker.js';
 import { pattern, PORT, until } from './support/transports.js';
 import { connected, onSelf } from './support/workers.js';

@@ -1,4 +1,4 @@
-import type { AtomicOp, UcsStatus } from '../wire/index.js';
+import { type AtomicOp, UcsStatus, AM_IDS } from '../wire/index.js';
 import type { Capabilities, Way } from './capabilities.js';
 import type { Memory } from './memory-domain.js';
 
@@ -94,4 +94,52 @@ export interface Endpoint {
 
   /** UCS_OK when all that was begun has been done, at the peer; otherwise the completion is told once it has. What waits for room was not begun. */
   flush(completion: Completion): UcsStatus;
+}
+
+/** Whether there is such an active message, of so many bytes. */
+export function isAm(id: number, bytes: number, most: number): boolean {
+  return Number.isInteger(id) && id >= 0 && id < AM_IDS && bytes <= most;
+}
+
+/** Whether a part is one of its memory, and no longer than that. */
+export function isPlace({ memory, offset, length }: LocalPlace, most: number): boolean {
+  return (
+    Number.isInteger(offset) &&
+    Number.isInteger(length) &&
+    offset >= 0 &&
+    length >= 0 &&
+    offset + length <= memory.bytes.byteLength &&
+    length <= most
+  );
+}
+
+/** Why an atomic cannot be done by a transport, whatever memory there is; undefined when it can. */
+export function atomicProblem({ op, bytes, address }: AtomicRequest, { atomics }: Capabilities): UcsStatus | undefined {
+  if (address % BigInt(bytes) !== 0n) return UcsStatus.UCS_ERR_INVALID_PARAM;
+  return atomics[bytes].includes(op) ? undefined : UcsStatus.UCS_ERR_UNSUPPORTED;
+}
+
+/** Is given what comes. @param bytes header and data, true until it returns */
+export type AmHandler = (bytes: Uint8Array) => void;
+
+/** Who takes the active messages of an id. */
+export class AmHandlers {
+  readonly #handlers: (AmHandler | undefined)[] = Array.from({ length: AM_IDS }, () => undefined);
+  #unknown = 0;
+
+  /** Messages that nobody took, and that were dropped. */
+  get unknown(): number {
+    return this.#unknown;
+  }
+
+  /** @param id 0 to 31. @param handler undefined to have them dropped */
+  set(id: number, handler: AmHandler | undefined): void {
+    this.#handlers[id] = handler;
+  }
+
+  deliver(id: number, bytes: Uint8Array): void {
+    const handler = this.#handlers[id];
+    if (handler === undefined) this.#unknown += 1;
+    else handler(bytes);
+  }
 }

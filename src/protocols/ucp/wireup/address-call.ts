@@ -1,5 +1,5 @@
 import type { Neighbour, OpenCall } from './neighbours.js';
-import { UcpPending } from '../worker/waiting.js';
+import { UcpPending } from '../worker/errors.js';
 
 /** A program waits for an endpoint to a worker whose address it has. */
 export class AddressCall<E> extends UcpPending<E> implements OpenCall {

@@ -1,5 +1,5 @@
 import type { ConnectionRequest } from '../../../api/rdmacm/index.js';
-import type { TransportName } from '../config/index.js';
+import type { TransportName } from '../config/values.js';
 import {
   acceptRc,
   acceptUd,

@@ -4,7 +4,7 @@ import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
 import { type ConnectionRequest, listen, type Listener } from '../../../api/rdmacm/index.js';
 import { Callbacks, whenAborted } from '../../../api/runtime/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../core/index.js';
-import type { TransportName } from '../config/index.js';
+import type { TransportName } from '../config/values.js';
 import { AmHandlers, type RcWhere, type SelfEndpoint, type Words } from '../uct/index.js';
 import {
   decodeAcceptance,
@@ -19,7 +19,7 @@ import {
   unpackWorkerAddress,
   type WorkerAddress,
 } from '../wire/index.js';
-import { checkView } from '../worker/arguments.js';
+import { checkView } from '../worker/pieces.js';
 import type { UcpEndpoint } from '../worker/endpoint.js';
 import { UcpError } from '../worker/errors.js';
 import { checkListen, isAccepted, type UcpClient, UcpListener, type UcpListenOptions } from '../worker/listener.js';

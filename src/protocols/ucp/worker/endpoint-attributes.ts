@@ -1,5 +1,5 @@
 import type { SizeRange } from '../protocol/index.js';
-import { type AtomicName, atomicNames } from '../rma/index.js';
+import { type AtomicName, atomicNames } from '../rma/rma-end.js';
 import type { Capabilities, EndAddress, Way } from '../uct/index.js';
 
 /** What a transport does, and how much of it at a time: bytes of the longest, 0 for what it does not do at all. */

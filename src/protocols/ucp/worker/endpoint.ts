@@ -1,16 +1,15 @@
 import { invalid, refuse, show } from '../../../api/verbs/index.js';
 import { checkWait, type Timers, type WaitOptions } from '../../core/index.js';
-import type { AmEnd, AmSendOptions } from '../am/index.js';
-import type { AtomicName, AtomicOptions, RmaEnd, UcpRkey } from '../rma/index.js';
-import type { StreamEnd, StreamReceiveOptions } from '../stream/index.js';
+import type { AmEnd, AmSendOptions } from '../am/am-end.js';
+import type { AtomicName, AtomicOptions, RmaEnd } from '../rma/rma-end.js';
+import type { UcpRkey } from '../rma/rkey.js';
+import type { StreamEnd, StreamReceiveOptions } from '../stream/stream-end.js';
 import { UcsStatus } from '../wire/index.js';
-import type { TagValue } from './arguments.js';
+import type { TagValue, UcpData } from './pieces.js';
 import { attributesOf, type UcpEndpointAttributes } from './endpoint-attributes.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { UcpError } from './errors.js';
-import type { UcpData } from './pieces.js';
+import { UcpError, UcpPending } from './errors.js';
 import type { TagEnd } from './tag-end.js';
-import { UcpPending } from './waiting.js';
 
 /** A flush that a program may give up. */
 class Flushing extends UcpPending<void> {

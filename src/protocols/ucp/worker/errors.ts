@@ -2,6 +2,7 @@ import { VerbsError } from '../../../api/verbs/index.js';
 import type { ErrnoName } from '../../../device/ibta/index.js';
 import { statusRules, UcsStatus, ucsStatusName } from '../wire/index.js';
 import type { PeerProblem } from '../protocol/index.js';
+import { Pending } from '../../core/index.js';
 
 /** What a call gives that has failed before it began anything. */
 // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is what the promise rejects with
@@ -28,5 +29,12 @@ export class UcpError extends VerbsError {
     const rules = statusRules(name);
     const problem = { errno: errno ?? rules.errno ?? 'EIO', message: `${text ?? rules.text} (${name})`, advice: '' };
     super(call, problem, cause === undefined ? undefined : { cause });
+  }
+}
+
+/** What a program waits for of UCP, with a status of UCX where its time is over. */
+export abstract class UcpPending<T> extends Pending<T> {
+  protected override lateness(timeoutMs: number): UcpError {
+    return new UcpError(this.call, UcsStatus.UCS_ERR_TIMED_OUT, `not done within ${timeoutMs} ms`);
   }
 }

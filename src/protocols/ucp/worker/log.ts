@@ -1,6 +1,6 @@
 import { Callbacks, runtime } from '../../../api/runtime/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
-import { isLogged, type LogLevel } from '../config/index.js';
+import { isLogged, type LogLevel } from '../config/values.js';
 
 /** Takes a line of the log, which comes without an end. */
 export type LogWriter = (line: string) => void;

@@ -12,15 +12,13 @@ import {
   type Thresholds,
 } from '../protocol/index.js';
 import { AmId, Messages, RtsOpcode, UcsStatus } from '../wire/index.js';
-import { checkTag, type TagValue } from './arguments.js';
+import { checkTag, type TagValue, checkPieces, type UcpData } from './pieces.js';
 import { EagerSend, onlyHeadBytes, sendShort } from './eager-send.js';
 import type { EndpointParts, Family } from './endpoint-parts.js';
 import { lie, rejected } from './errors.js';
-import { checkPieces, type UcpData } from './pieces.js';
-import { PostedSend, PostedSyncSend, sendError } from './posted-send.js';
+import { PostedSend, PostedSyncSend, sendError, bytesToSend } from './posted-send.js';
 import type { Rendezvous } from './rendezvous.js';
 import type { RendezvousReceive } from './rendezvous-receive.js';
-import { bytesToSend } from './send-data.js';
 import type { Counters } from './statistics.js';
 
 const NOTHING = new Uint8Array(0);

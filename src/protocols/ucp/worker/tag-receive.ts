@@ -9,9 +9,8 @@ import {
   tagValue,
 } from '../protocol/index.js';
 import { UcsStatus } from '../wire/index.js';
-import type { TagValue } from './arguments.js';
-import { UcpError } from './errors.js';
-import { UcpPending } from './waiting.js';
+import type { TagValue } from './pieces.js';
+import { UcpError, UcpPending } from './errors.js';
 
 /** A message that nobody but its holder can receive, by `UcpWorker.tagMessageReceive`. It takes memory until then. */
 export class TakenMessage implements TagReceived {

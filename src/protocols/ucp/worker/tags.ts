@@ -1,9 +1,8 @@
 import { invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import { checkWait, type Engine, type WaitOptions } from '../../core/index.js';
 import { FULL_MASK, steady, type TagCounters, TagMatching, tagOf, type Thresholds } from '../protocol/index.js';
-import { checkTag, type TagValue } from './arguments.js';
+import { checkTag, type TagValue, checkPieces, landingOf, type UcpData } from './pieces.js';
 import type { EndpointParts } from './endpoint-parts.js';
-import { checkPieces, landingOf, type UcpData } from './pieces.js';
 import { rejected } from './errors.js';
 import type { Rendezvous } from './rendezvous.js';
 import { TagEnd } from './tag-end.js';

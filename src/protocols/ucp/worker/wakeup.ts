@@ -1,7 +1,6 @@
 import { checkWait, type Timers, type WaitOptions } from '../../core/index.js';
 import { UcsStatus } from '../wire/index.js';
-import { UcpError } from './errors.js';
-import { UcpPending } from './waiting.js';
+import { UcpError, UcpPending } from './errors.js';
 
 /** Somebody waits until something has come. */
 class Asleep extends UcpPending<void> {

@@ -1,5 +1,7 @@
 import { type FieldsOf, fieldsProblem, invalid, refuse, show } from '../../../api/verbs/index.js';
-import { environmentConfig, PREFIX, settingsOf, type TransportName, type UcpConfig } from '../config/index.js';
+import { environmentConfig } from '../config/read-config.js';
+import { PREFIX, settingsOf, type UcpConfig } from '../config/settings.js';
+import type { TransportName } from '../config/values.js';
 import { RNDV_SCHEMES, type Thresholds } from '../protocol/index.js';
 import type { UdOptions } from '../uct/index.js';
 import { MAX_NAME_BYTES } from '../wire/index.js';

@@ -12,7 +12,7 @@ import {
 } from '../wire/index.js';
 import type { Settings } from '../options.js';
 import { secretBytes } from '../../../api/provider/index.js';
-import { XioRejectedError } from '../rejected-error.js';
+import { XioRejectedError } from '../transport/index.js';
 import { SessionConnection } from '../session/session-connection.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { Session } from '../session/session.js';

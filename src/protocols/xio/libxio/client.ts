@@ -2,7 +2,7 @@ import { countProblem, type FieldsOf, fieldsProblem, refuse } from '../../../api
 import { connect } from '../client/connect.js';
 import type { Bytes, XioSession } from '../api.js';
 import { checkMs, privateDataOf } from '../options.js';
-import { XioRejectedError } from '../rejected-error.js';
+import { XioRejectedError } from '../transport/index.js';
 import { XioError } from '../transport/index.js';
 import { XioStatus } from '../wire/index.js';
 import { targetOf } from '../url.js';

@@ -4,11 +4,10 @@ import { Session } from '../session/session.js';
 import { XioError } from '../transport/index.js';
 import { XioStatus } from '../wire/index.js';
 import { XioMsgDirection, XioMsgType, XioSessionEvent } from './constants.js';
-import type { ContextCore } from './context.js';
+import type { ContextCore, Teller } from './context.js';
 import type { LibxioConnection, LibxioSession } from './handles.js';
 import { type MessageSource, setState } from './message-states.js';
 import { wrongState } from './problems.js';
-import type { Teller } from './teller.js';
 import type { XioMsg, XioSessionOps } from './types.js';
 
 /** Whose connection it is. */

@@ -4,6 +4,7 @@ import type { XioOptions } from '../api.js';
 import { checkMs, settingsOf } from '../options.js';
 import type { LibxioContext } from './handles.js';
 import { wrongState } from './problems.js';
+import { Callbacks, warnOf } from '../../../api/runtime/index.js';
 
 /** What `xioContextCreate` takes: what `xio_set_opt` sets in C, and the device. */
 export type XioContextParams = Omit<XioOptions, 'onBody'>;
@@ -119,4 +120,22 @@ export function xioContextDestroy(context: LibxioContext): void {
   if (core.users.size > 0)
     throw wrongState(call, `the context has ${core.users.size} servers, sessions or connections`);
   core.isDestroyed = true;
+}
+
+/** Calls the callbacks of a program: each in a turn of its own, in order, and in the async context in which this was made. */
+export class Teller {
+  readonly #callbacks = new Callbacks();
+  /** Something was told. */
+  onTold: (() => void) | undefined;
+
+  tell(action: () => void): void {
+    this.#callbacks.call(() => {
+      try {
+        action();
+      } catch (error) {
+        warnOf(error);
+      }
+      this.onTold?.();
+    });
+  }
 }

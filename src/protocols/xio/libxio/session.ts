@@ -3,10 +3,9 @@ import type { XioSession } from '../api.js';
 import type { XioStatus } from '../wire/index.js';
 import { type ConnectionCore, connectionOf, type ConnectionOwner } from './connection.js';
 import { XioSessionEvent } from './constants.js';
-import type { ContextCore } from './context.js';
+import { type ContextCore, Teller } from './context.js';
 import type { LibxioConnection, LibxioSession } from './handles.js';
 import { wrongState } from './problems.js';
-import { Teller } from './teller.js';
 import type { XioSessionOps } from './types.js';
 
 /** What a client's session is to be. */

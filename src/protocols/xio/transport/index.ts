@@ -22,6 +22,7 @@ export {
   useTransport,
   XioError,
   type XioErrorOptions,
+  XioRejectedError,
 } from './transport.js';
 export { rdmaTransport } from './rdma/rdma-transport.js';
 // What is said on links by RDMA, for those who read captures.

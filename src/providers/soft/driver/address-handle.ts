@@ -8,9 +8,8 @@ import {
   refuse,
   Resource,
 } from '../../../api/verbs/index.js';
-import type { OpenDevice } from './context-base.js';
+import type { OpenDevice, OwnPd } from './context-base.js';
 import { PORT_NUM } from './device-facts.js';
-import type { OwnPd } from './domains/pd-base.js';
 
 /** An address handle. */
 export class SoftAh extends Resource implements Ah {

@@ -46,6 +46,7 @@ import {
   type WorkCompletion,
   type Xrcd,
   type XrcdInitAttr,
+  type Context,
 } from '../../../api/verbs/index.js';
 import type { AdapterHost } from '../adapter-host.js';
 import { AsyncEventRing, namedCounters } from '../../../device/adapter/index.js';
@@ -316,4 +317,16 @@ export class SoftContext extends ContextBase implements ProvidedContext {
     this.assertAlive(call);
     throw new VerbsError(call, unsupported(message, 'queryDeviceEx says so'));
   }
+}
+
+/**
+ * Opens the device of a context once more, for what another process does: who looks at the NIC's queue pairs is told of that one. The
+ * call has no C twin.
+ *
+ * @throws VerbsError EINVAL for a context of another provider, or whose NIC nobody has any more; ENOMEM when a NIC has no more
+ *   clients; EIO when it has failed
+ */
+export function openFor(context: Context, pid: number): Context {
+  if (context instanceof SoftContext) return context.another(pid);
+  throw new VerbsError('ibv_open_device', invalid('that is no device of a software NIC'));
 }

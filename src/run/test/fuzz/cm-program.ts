@@ -1,6 +1,6 @@
 import { CONN_PARAM } from '../../ucma/structs/conn-param.js';
 import * as Requests from '../../ucma/structs/requests.js';
-import type { RdmaCmFile } from '../../ucma/index.js';
+import type { RdmaCmFile } from '../../ucma/rdma-cm-file.js';
 import { CmOption, Errno, PortSpace, QpType } from '../../../entry/index.js';
 import type { Choices } from '../../../../test/fuzz/random.js';
 import type { FakeCalls } from './fake-calls.js';

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import type { Calls } from '../../notifications/calls.js';
+import type { Calls } from '../../notifications/blocked-calls.js';
 import { type CallId, requireNativeHost } from '../../../node/system/index.js';
 
 const F_DUPFD_CLOEXEC = 1030;

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { descriptorName } from '../../processes/processes.js';
 import { FailureReport } from '../../reports/failure-report.js';
-import { RdmaCmFile, Ucma } from '../../ucma/index.js';
+import { RdmaCmFile } from '../../ucma/rdma-cm-file.js';
+import { Ucma } from '../../ucma/ucma.js';
 import { UverbsFile } from '../../uverbs/uverbs-file.js';
 import type { DeviceNode } from '../../sysfs/tree.js';
 import { type Context, openDevice } from '../../../entry/index.js';

@@ -1,6 +1,6 @@
 import type { Adapter } from '../../../../device/adapter/adapter.js';
 import { Connection } from '../../../../device/cm/connections/connection.js';
-import type { KnownConnection } from '../../../../device/cm/conversation.js';
+import type { KnownConnection } from '../../../../device/cm/connections/connection-rules.js';
 import { CmAttribute, type CmMessage, decodeCmMessage } from '../../../../device/wire/index.js';
 import type { Context } from '../../../../entry/index.js';
 import { adapterOf } from '../../../../../test/support/holdings.js';

@@ -10,8 +10,7 @@ import {
   type GpuStaging,
 } from '../../driver/gpu-driver.js';
 import { FOUND_BYTES, QueueKernels } from '../queue-kernels.js';
-import { check, clFailure, type OpenCl } from './opencl-calls.js';
-import { COMPARE_SOURCE } from './kernels.js';
+import { check, clFailure, type OpenCl, COMPARE_SOURCE } from './opencl-calls.js';
 import { type ClCalls, Cl } from './opencl-library.js';
 
 /** A command queue that carries out its commands in their order. */

@@ -1,7 +1,6 @@
 import { viewOf } from '../../../system/index.js';
 import type { GpuDeviceFacts, GpuHandle, GpuQueue, GpuSession, GpuStaging } from '../../driver/gpu-driver.js';
-import { check, type OpenCl } from './opencl-calls.js';
-import { ATOMIC_SOURCE } from './kernels.js';
+import { check, type OpenCl, ATOMIC_SOURCE } from './opencl-calls.js';
 import { Cl } from './opencl-library.js';
 import { OpenClQueue } from './opencl-queue.js';
 

@@ -1,6 +1,24 @@
 import type { ErrorReply, Protocol, Reply, Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
-import type { GatewayStore } from '../store.js';
+import type { KvClient } from '../../client/kv-client.js';
+
+/** What a gateway asks of a store: what its commands need of a client. */
+export type GatewayStore = Pick<
+  KvClient,
+  | 'keepsOrder'
+  | 'get'
+  | 'entry'
+  | 'has'
+  | 'set'
+  | 'add'
+  | 'cas'
+  | 'delete'
+  | 'incr'
+  | 'touch'
+  | 'ttl'
+  | 'scanPage'
+  | 'serverStatistics'
+>;
 
 /** What clients of Redis have room for. */
 const CURSORS = 2n ** 64n;

@@ -1,8 +1,7 @@
 import { ErrorReply, type Reply } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
-import type { GatewayStore } from '../store.js';
+import { type GatewayStore, type Caller, type Command, CommandError, type Commands, ONE_KEY } from './command.js';
 import { shown, timeLeftOf, type TimeUnit, wordOf } from './arguments.js';
-import { type Caller, type Command, CommandError, type Commands, ONE_KEY } from './command.js';
 
 const MIXED_NX = new ErrorReply('ERR NX and XX, GT or LT options at the same time are not compatible');
 const MIXED_GT = new ErrorReply('ERR GT and LT options at the same time are not compatible');

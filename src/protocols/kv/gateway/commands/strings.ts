@@ -1,9 +1,16 @@
 import { ErrorReply, OK, type Reply, type Soon } from '../resp/reply.js';
 import type { Request } from '../resp/request-reader.js';
-import type { GatewayStore } from '../store.js';
+import {
+  type GatewayStore,
+  ALL_KEYS,
+  type Caller,
+  CommandError,
+  type Commands,
+  KEYS_AND_VALUES,
+  ONE_KEY,
+} from './command.js';
 import { integerOf, lifetimeOf, optionTimeOf, SYNTAX_ERROR, textOf, TIME_OPTIONS, wordOf } from './arguments.js';
 import { endIn } from './expiry.js';
-import { ALL_KEYS, type Caller, CommandError, type Commands, KEYS_AND_VALUES, ONE_KEY } from './command.js';
 
 /** Others may change a key between the steps of a command that has several, so often before it gives up. */
 const MAX_TRIES = 64;

@@ -9,7 +9,7 @@ import {
   encodeIntroduction,
   type Introduction,
   IntroductionKind,
-} from '../../wire/index.js';
+} from '../../wire/datagram.js';
 import { type Sim, type SimHost, simulate } from '../../../../entry/sim.js';
 import {
   AddressFamily,

@@ -16,7 +16,7 @@ import {
   encodeConnectionData,
   readSpan,
   type Span,
-} from '../../wire/index.js';
+} from '../../wire/connection-data.js';
 import { PORT } from './streams.js';
 
 /** Bytes of its receive buffer, which it names all at once. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulate } from '../../../../entry/sim.js';
-import type { AmMessage } from '../../am/index.js';
+import type { AmMessage } from '../../am/am-message.js';
 import type { UcpEndpoint } from '../../worker/endpoint.js';
 import { UcsStatus } from '../../wire/index.js';
 import { BAD_RECEIVES, BAD_SENDS, filled, memoryOf, MOST, NO, one, strided, typed } from '../support/datatypes.js';

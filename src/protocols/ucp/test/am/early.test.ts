@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Callbacks } from '../../../../api/runtime/index.js';
 import { simulate } from '../../../../entry/sim.js';
-import { type AmHandler, Ams } from '../../am/index.js';
+import { type AmHandler, Ams } from '../../am/ams.js';
 import { Engine } from '../../../core/index.js';
 import { AmHandlers, MemoryDomain, SelfEndpoint } from '../../uct/index.js';
 import { AmId, Messages } from '../../wire/index.js';

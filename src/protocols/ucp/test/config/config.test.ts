@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { runtime, useRuntime } from '../../../../api/runtime/index.js';
 import type { Context } from '../../../../entry/index.js';
 import { type Sim, simulate } from '../../../../entry/sim.js';
-import { readUcpConfig, settingsOf, type UcpConfig } from '../../config/index.js';
+import { readUcpConfig } from '../../config/read-config.js';
+import { settingsOf, type UcpConfig } from '../../config/settings.js';
 import { UcpWorker } from '../../worker/worker.js';
 import type { UcpWorkerOptions } from '../../worker/worker-options.js';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../entry/sim.js';
-import type { AtomicName, AtomicsBy } from '../../rma/index.js';
+import type { AtomicName } from '../../rma/rma-end.js';
+import type { AtomicsBy } from '../../rma/rkey.js';
 import { UcsStatus } from '../../wire/index.js';
 import { RMA_WAYS, type RmaSides } from '../support/rma.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../entry/sim.js';
-import type { UcpMemory } from '../../rma/index.js';
+import type { UcpMemory } from '../../rma/memory.js';
 import {
   AmId,
   type AtomicOp,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type Sim, simulate } from '../../../../entry/sim.js';
 import { AmHandlers } from '../../uct/index.js';
 import { EndpointParts } from '../../worker/endpoint-parts.js';
-import { Memories, type MemMapOptions } from '../../rma/index.js';
+import { Memories, type MemMapOptions } from '../../rma/memories.js';
 import { UcsStatus } from '../../wire/index.js';
 import { RMA_WAYS, type RmaSide, type RmaSides } from '../support/rma.js';
 import { pattern } from '../support/transports.js';

@@ -1,5 +1,6 @@
 import type { Sim } from '../../../../entry/sim.js';
-import { Memories, type RmaEnd } from '../../rma/index.js';
+import { Memories } from '../../rma/memories.js';
+import type { RmaEnd } from '../../rma/rma-end.js';
 import { EndpointParts } from '../../worker/endpoint-parts.js';
 import { newCounters } from '../../worker/statistics.js';
 import { Wakeup } from '../../worker/wakeup.js';

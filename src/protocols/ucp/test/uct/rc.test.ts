@@ -4,7 +4,7 @@ import { simulate, type Sim } from '../../../../entry/sim.js';
 import { Engine } from '../../../core/index.js';
 import { acceptRc, AmHandlers, connectRc, type Endpoint, MemoryDomain } from '../../uct/index.js';
 import { PURE_GRANT } from '../../uct/rc/flow-control.js';
-import { decodeHello, encodeHello, HELLO_BYTES } from '../../uct/rc/hello.js';
+import { decodeHello, encodeHello, HELLO_BYTES } from '../../uct/hello.js';
 import { UcsStatus } from '../../wire/index.js';
 import { connectedByRc, pattern, PORT, Told, until } from '../support/transports.js';
 

@@ -1,10 +1,9 @@
 import { connect, type Connection, type ConnectionRequest, type ConnectOptions } from '../../../../api/rdmacm/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import { establish } from '../../../core/index.js';
-import type { AmHandlers } from '../am-handlers.js';
+import type { AmHandlers } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
-import { behind, type Words } from '../words.js';
-import { decodeHello, encodeHello, type Hello, HELLO_BYTES } from './hello.js';
+import { behind, type Words, decodeHello, encodeHello, type Hello, HELLO_BYTES } from '../hello.js';
 import { UctRcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
 
 /** Messages that each peer may send before any is received. */

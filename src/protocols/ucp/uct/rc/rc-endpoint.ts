@@ -3,14 +3,24 @@ import type { CmId, Connection } from '../../../../api/rdmacm/index.js';
 import type { Cq } from '../../../../api/verbs/index.js';
 import { BufferSupply, type Lease, RcEndpoint } from '../../../core/index.js';
 import { AtomicOp, UcsStatus } from '../../wire/index.js';
-import type { AmHandlers } from '../am-handlers.js';
+import {
+  type AmHandlers,
+  atomicProblem,
+  isAm,
+  isPlace,
+  type AtomicRequest,
+  type Completion,
+  type Endpoint,
+  type LocalPlace,
+  type Packer,
+  type RemotePlace,
+  type Waiting,
+} from '../endpoint.js';
 import type { Capabilities, Way } from '../capabilities.js';
-import { atomicProblem, isAm, isPlace } from '../checks.js';
-import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
-import type { Hello } from './hello.js';
+import type { Hello } from '../hello.js';
 import { type Afterwards, settle, statusOf } from '../afterwards.js';
 
 /** In messages of leaks. */

@@ -1,9 +1,19 @@
 import { hasOwnThread, providedContext } from '../../../../api/provider/index.js';
 import { AtomicOp, RkeyAccess, UcsStatus } from '../../wire/index.js';
-import type { AmHandlers } from '../am-handlers.js';
+import {
+  type AmHandlers,
+  atomicProblem,
+  isAm,
+  isPlace,
+  type AtomicRequest,
+  type Completion,
+  type Endpoint,
+  type LocalPlace,
+  type Packer,
+  type RemotePlace,
+  type Waiting,
+} from '../endpoint.js';
 import type { Capabilities, Way } from '../capabilities.js';
-import { atomicProblem, isAm, isPlace } from '../checks.js';
-import type { AtomicRequest, Completion, Endpoint, LocalPlace, Packer, RemotePlace, Waiting } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 

@@ -2,9 +2,8 @@ import { gidFromIp } from '../../../../device/ibta/index.js';
 import { connect, type ConnectionRequest, type ConnectOptions } from '../../../../api/rdmacm/index.js';
 import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Engine } from '../../../core/index.js';
-import type { AmHandlers } from '../am-handlers.js';
-import { behind, type Words } from '../words.js';
-import { decodeUdHello, encodeUdHello, UD_HELLO_BYTES } from './hello.js';
+import type { AmHandlers } from '../endpoint.js';
+import { behind, type Words, decodeUdHello, encodeUdHello, UD_HELLO_BYTES } from '../hello.js';
 import type { UdEndpoint } from './ud-endpoint.js';
 import type { UdInterface } from './ud-interface.js';
 

@@ -18,10 +18,17 @@ import {
   udPsnAt,
   udWordAt,
 } from '../../wire/index.js';
-import { AmHandlers } from '../am-handlers.js';
+import {
+  AmHandlers,
+  isAm,
+  isPlace,
+  type Completion,
+  type Endpoint,
+  type LocalPlace,
+  type Packer,
+  type Waiting,
+} from '../endpoint.js';
 import type { Capabilities, Way } from '../capabilities.js';
-import { isAm, isPlace } from '../checks.js';
-import type { Completion, Endpoint, LocalPlace, Packer, Waiting } from '../endpoint.js';
 import { FlushQueue, PendingQueue } from '../waits.js';
 import { GRH_BYTES, isFromGid, type UdAddress } from './addresses.js';
 import type { Addressee } from './addressee.js';

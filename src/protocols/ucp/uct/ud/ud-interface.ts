@@ -14,7 +14,7 @@ import {
   udPsnAt,
   udWordAt,
 } from '../../wire/index.js';
-import type { AmHandlers } from '../am-handlers.js';
+import type { AmHandlers } from '../endpoint.js';
 import type { MemoryDomain } from '../memory-domain.js';
 import { GRH_BYTES, isFromGid, peerKey, type UdAddress } from './addresses.js';
 import { Carrier } from './carrier.js';

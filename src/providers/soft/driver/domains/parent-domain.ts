@@ -9,8 +9,7 @@ import {
   type Td,
   VerbsError,
 } from '../../../../api/verbs/index.js';
-import type { OpenDevice } from '../context-base.js';
-import { domainOf, type OwnPd } from './pd-base.js';
+import { type OpenDevice, domainOf, type OwnPd } from '../context-base.js';
 import { SoftPd } from './protection-domain.js';
 
 const CALL = 'ibv_alloc_parent_domain';

@@ -26,14 +26,13 @@ import {
   type WorkCompletion,
 } from '../../../../api/verbs/index.js';
 import { SoftAh } from '../address-handle.js';
-import type { OpenDevice } from '../context-base.js';
+import { type OpenDevice, PdBase } from '../context-base.js';
 import { PORT_NUM, SUPPORTED_ACCESS } from '../device-facts.js';
 import { ForeignMr, onDevice } from '../memory/foreign-region.js';
 import { SoftMr } from '../memory/memory-region.js';
 import { SoftMw } from '../memory/memory-window.js';
 import { SoftNullMr } from '../memory/null-region.js';
 import { bytesOf } from '../memory/program-memory.js';
-import { PdBase } from './pd-base.js';
 import { SoftQp } from '../posting/queue-pair.js';
 import { SoftSrq } from '../posting/shared-receive-queue.js';
 

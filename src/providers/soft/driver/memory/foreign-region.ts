@@ -20,9 +20,8 @@ import {
   VerbsError,
 } from '../../../../api/verbs/index.js';
 import type { MemoryRef } from '../../../../device/adapter/index.js';
-import type { OpenDevice } from '../context-base.js';
+import { type OpenDevice, domainOf, type OwnPd } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
-import { domainOf, type OwnPd } from '../domains/pd-base.js';
 import { Hold } from './memory-region.js';
 
 const NO_BYTES = new Uint8Array(0);

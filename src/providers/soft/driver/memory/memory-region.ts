@@ -14,9 +14,8 @@ import {
   VerbsError,
 } from '../../../../api/verbs/index.js';
 import type { LocatedMemory } from '../../adapter-host.js';
-import type { KnownMr, OpenDevice } from '../context-base.js';
+import { type KnownMr, type OpenDevice, domainOf, type OwnPd } from '../context-base.js';
 import { SUPPORTED_ACCESS } from '../device-facts.js';
-import { domainOf, type OwnPd } from '../domains/pd-base.js';
 import { bytesOf } from './program-memory.js';
 
 /** One object's use of another, where that can change during its life: a region can move to another domain. */

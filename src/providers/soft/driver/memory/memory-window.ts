@@ -1,7 +1,6 @@
 import type { MwType } from '../../../../device/ibta/index.js';
 import { type Mw, Resource } from '../../../../api/verbs/index.js';
-import type { KnownMw, OpenDevice } from '../context-base.js';
-import type { OwnPd } from '../domains/pd-base.js';
+import type { KnownMw, OpenDevice, OwnPd } from '../context-base.js';
 
 /** A memory window. */
 export class SoftMw extends Resource implements Mw, KnownMw {

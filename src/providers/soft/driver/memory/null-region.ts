@@ -1,7 +1,6 @@
 import { AccessFlags } from '../../../../device/ibta/index.js';
 import { invalid, isAddress, isU32, type Mr, refuse, Resource, type Sge } from '../../../../api/verbs/index.js';
-import type { OpenDevice } from '../context-base.js';
-import type { OwnPd } from '../domains/pd-base.js';
+import type { OpenDevice, OwnPd } from '../context-base.js';
 
 const NO_BYTES = new Uint8Array(0);
 

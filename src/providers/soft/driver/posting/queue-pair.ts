@@ -26,8 +26,7 @@ import {
   type WrId,
 } from '../../../../api/verbs/index.js';
 import { SoftCq } from '../completions/completion-queue.js';
-import type { OpenDevice } from '../context-base.js';
-import type { OwnPd } from '../domains/pd-base.js';
+import type { OpenDevice, OwnPd } from '../context-base.js';
 import { BuildingQp } from './building-qp.js';
 import { DeviceQp } from './qp-base.js';
 import { RecvQueue } from './recv-queue.js';

@@ -18,8 +18,7 @@ import {
   type WrId,
 } from '../../../../api/verbs/index.js';
 import { SoftCq } from '../completions/completion-queue.js';
-import type { OpenDevice } from '../context-base.js';
-import type { OwnPd } from '../domains/pd-base.js';
+import type { OpenDevice, OwnPd } from '../context-base.js';
 import { SoftXrcd } from '../domains/xrc-domain.js';
 import { SharedRecvQueue } from './recv-queue.js';
 import type { WorkRing } from './work-ring.js';

@@ -1,4 +1,4 @@
-import type { AmMessage } from '../../../am/index.js';
+import type { AmMessage } from '../../../am/am-message.js';
 import type { UcpEndpoint } from '../../../worker/endpoint.js';
 import { UcsStatus } from '../../../wire/index.js';
 import { check } from '../../../../../../test/sim/failure.js';

@@ -1,4 +1,5 @@
-import type { UcpMemory, UcpRkey } from '../../../rma/index.js';
+import type { UcpMemory } from '../../../rma/memory.js';
+import type { UcpRkey } from '../../../rma/rkey.js';
 import type { UcsStatus } from '../../../wire/index.js';
 import { Family } from '../family.js';
 import { memoryFor, type Question, STATUSES_OF_THE_LOST, type UcpWorld } from '../world.js';

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../../../device/link/index.js';
-import type { AtomicName } from '../../../rma/index.js';
+import type { AtomicName } from '../../../rma/rma-end.js';
 import { abortTime, anyLength, type Chances } from '../chance.js';
 
 /** Of each worker's memory, to each that uses it. */

@@ -1,5 +1,5 @@
 import { check } from '../../../../../../test/sim/failure.js';
-import type { AtomicName } from '../../../rma/index.js';
+import type { AtomicName } from '../../../rma/rma-end.js';
 
 const BITS = 64;
 /** Values that are followed: of a word about which less is known nothing is said until it was seen. */
