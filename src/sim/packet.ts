@@ -130,6 +130,6 @@ export function packetFields(bytes: Uint8Array): PacketFields {
     ...(xrceth && { srqn: xrceth.srqn }),
     ...cm,
     payload,
-    text: cm.cm === undefined ? formatPacket(packet) : `${formatPacket(packet)} cm{${cm.cm}}`,
+    text: `${formatPacket(bytes, 0, payload.length)}${cm.cm === undefined ? '' : ` cm{${cm.cm}}`}`,
   };
 }

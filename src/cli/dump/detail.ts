@@ -1,5 +1,12 @@
 /** Every field of every header, a header an indented line. */
-import { ecnName, formatSyndrome, hex, type Packet, type RoceDatagram } from '../../device/wire/index.js';
+import {
+  ecnName,
+  formatSyndrome,
+  hex,
+  type PacketHeaders,
+  type PacketView,
+  type RoceDatagram,
+} from '../../device/wire/index.js';
 import { cmDetailLines } from './cm-fields.js';
 import type { Examined } from './examine.js';
 import { formatVerdict } from './line.js';
@@ -19,7 +26,7 @@ function ipLine({ source, destination }: Examined['addresses'], datagram: RoceDa
   return `${name} ${ends} traffic_class=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) hop_limit=${hopLimit} flow_label=${hex(flowLabel, 5)}`;
 }
 
-function bthLine({ name, bth }: Packet): string {
+function bthLine({ name, bth }: PacketHeaders): string {
   return [
     `BTH opcode=${hex(bth.opcode, 2)} (${name})`,
     `solicited=${bit(bth.solicited)}`,
@@ -37,7 +44,7 @@ function bthLine({ name, bth }: Packet): string {
   ].join(' ');
 }
 
-function extensionLines(packet: Packet): string[] {
+function extensionLines(packet: PacketHeaders): string[] {
   const { deth, xrceth, feth, reth, atomicEth, aeth, atomicAck, immData, invalidateRkey } = packet;
   const lines: string[] = [];
   if (deth) lines.push(`DETH qkey=${hex(deth.qkey, 8)} reserved=${deth.reserved} src_qp=${hex(deth.sourceQp, 6)}`);
@@ -58,26 +65,34 @@ function extensionLines(packet: Packet): string[] {
   return lines;
 }
 
-function payloadLine({ payload, padding }: Packet): string {
-  const shown = Buffer.from(payload.subarray(0, PREVIEW_BYTES)).toString('hex');
-  const preview = payload.length === 0 ? '' : `: ${shown}${payload.length > PREVIEW_BYTES ? '...' : ''}`;
-  return `payload ${payload.length} bytes, padding ${padding.length}${preview}`;
+function payloadLine({ lengthBytes, padding, bytes }: NonNullable<Examined['payload']>): string {
+  const shown = Buffer.from(bytes.subarray(0, PREVIEW_BYTES)).toString('hex');
+  const preview = lengthBytes === 0 ? '' : `: ${shown}${lengthBytes > PREVIEW_BYTES ? '...' : ''}`;
+  return `payload ${lengthBytes} bytes, padding ${padding}${preview}`;
+}
+
+/** Ethernet addresses, VLAN tag, tunnel and interface. */
+function linkLines({ ethernet, vlan, tunnel, interfaceId }: Examined): string[] {
+  const lines: string[] = [];
+  const seenOn = interfaceId === 0 ? '' : ` interface=${interfaceId}`;
+  if (ethernet) lines.push(`Ethernet src=${ethernet.source} dst=${ethernet.destination}${seenOn}`);
+  else if (interfaceId !== 0) lines.push(`frame interface=${interfaceId}`);
+  if (vlan) lines.push(`VLAN id=${vlan.id} pcp=${vlan.pcp} dei=${vlan.dei}`);
+  if (tunnel !== '') lines.push(`tunnel ${tunnel}`);
+  return lines;
 }
 
 /** The lines that `-v` puts under a packet's own. */
-export function formatDetail(examined: Examined): string {
-  const { comment, datagram, addresses, packet, mad } = examined;
+export function formatDetail(examined: Examined, view: PacketView): string {
+  const { comment, datagram, addresses, headers, payload, mad, cm, storedIcrc } = examined;
   const lines = comment === undefined ? [] : [`comment: ${comment}`];
-  lines.push(ipLine(addresses, datagram));
+  lines.push(...linkLines(examined), ipLine(addresses, datagram));
   if (datagram.roceVersion === 2) {
     lines.push(`UDP src_port=${datagram.sourcePort} dst_port=${datagram.destPort} payload=${datagram.length}`);
   }
-  if (packet !== undefined) {
-    lines.push(bthLine(packet), ...extensionLines(packet));
-    if (mad !== undefined) lines.push(formatMadHeader(mad.header), ...(mad.cm ? cmDetailLines(mad.cm) : []));
-    lines.push(payloadLine(packet));
-  }
-  const stored = examined.storedIcrc;
-  lines.push(`ICRC ${stored === undefined ? '' : `${hex(stored, 8)} `}${formatVerdict(examined)}`);
+  if (headers !== undefined) lines.push(bthLine(headers), ...extensionLines(headers));
+  if (mad !== undefined) lines.push(formatMadHeader(mad.header), ...(cm ? cmDetailLines(cm) : []));
+  if (payload !== undefined) lines.push(payloadLine(payload));
+  lines.push(`ICRC ${storedIcrc === undefined ? '' : `${hex(storedIcrc, 8)} `}${formatVerdict(view)}`);
   return lines.map((line) => `    ${line}`).join('\n');
 }

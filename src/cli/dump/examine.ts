@@ -1,125 +1,114 @@
-/** From a captured frame to what there is to say of it. */
+/** What there is to say of a captured packet, as an object. */
 import {
-  BTH_BYTES,
-  type CaptureRecord,
-  crc32,
+  type CmMessage,
   datagramAddresses,
-  datagramIcrc,
-  decodePacket,
-  frameDirection,
-  headersTwiceCrc,
-  type NotRoce,
-  Opcode,
-  opcodeHeaderBytes,
-  type Packet,
-  parseFrame,
-  type Refusal,
+  datagramAt,
+  decodeHeaders,
+  type PacketCursor,
+  type PacketHeaders,
   type RoceDatagram,
+  Shape,
+  type Tunnel,
 } from '../../device/wire/index.js';
-import { type Mad, madOf } from './mad.js';
-import type { Conversations } from '../../protocols/dissect/index.js';
-
-/** The same packet with what its protocol means by it. A damaged one may say anything, and so says nothing. */
-export function withMeaning(examined: Examined, conversations: Conversations): Examined {
-  const { packet, addresses, mad, verdict, timeNs } = examined;
-  if (packet === undefined || verdict === 'wrong') return examined;
-  const meaning = conversations.next({
-    ...addresses,
-    timeUs: Number(timeNs) / 1000,
-    packet,
-    cm: mad?.cm,
-    isCut: verdict === 'cut',
-  });
-  return meaning === undefined ? examined : { ...examined, meaning };
-}
-
-/** BTH and ICRC: nothing shorter can have a right ICRC. */
-const MIN_PACKET_BYTES = 16;
+import type { Mad } from './mad.js';
+import type { ReadPacket } from './meanings.js';
 
 /** `cut`: the capture holds only the packet's beginning, so nobody can tell. */
 export type Verdict = 'ok' | 'wrong' | 'cut';
+
+/** By `IcrcVerdict`. */
+export const VERDICTS: readonly Verdict[] = ['ok', 'wrong', 'cut'];
+/** By `Direction`. */
+const DIRECTIONS = [undefined, 'in', 'out'] as const;
+const MAC_BYTES = 6;
+
+/** A VLAN tag. */
+interface VlanTag {
+  readonly id: number;
+  /** Priority code point: what PFC pauses by. */
+  readonly pcp: number;
+  readonly dei: number;
+}
 
 /** A RoCE packet of the file. */
 export interface Examined {
   /** Of the frame in the file, from 1 on. */
   readonly number: number;
-  /** Since the file's first frame. */
-  readonly timeNs: bigint;
+  /** Nanoseconds since the file's first frame. */
+  readonly timeNs: number;
+  /** Since 1970. */
   readonly timestampNs: bigint;
   /** Whether the machine that captured sent or received it, where the file tells. */
-  readonly direction?: 'in' | 'out' | undefined;
-  readonly comment?: string | undefined;
+  readonly direction: 'in' | 'out' | undefined;
+  /** The interface that it was seen on: an index of Linux, or its number in the file. */
+  readonly interfaceId: number;
+  readonly comment: string | undefined;
+  readonly ethernet: { readonly source: string; readonly destination: string } | undefined;
+  readonly vlan: VlanTag | undefined;
+  readonly tunnel: Tunnel;
   readonly datagram: RoceDatagram;
   readonly addresses: { readonly source: string; readonly destination: string };
-  /** The packet, when it could be read. */
-  readonly packet?: Packet;
-  /** Why not, otherwise. */
-  readonly refusal?: string;
-  readonly mad?: Mad;
+  /** The headers, as far as they can be read. */
+  readonly headers: PacketHeaders | undefined;
+  /** Payload and padding in bytes; the first of the payload's bytes. */
+  readonly payload: { readonly lengthBytes: number; readonly padding: number; readonly bytes: Uint8Array } | undefined;
+  /** Why the packet is not whole. */
+  readonly refusal: string | undefined;
+  readonly mad: Mad | undefined;
+  readonly cm: CmMessage | undefined;
   /** What a protocol of this package means by it. */
-  readonly meaning?: string;
+  readonly meaning: string | undefined;
   readonly verdict: Verdict;
-  /** The ICRC that the packet should have, where it could be computed. */
-  readonly expectedIcrc?: number;
-  /** The ICRC that it has. */
-  readonly storedIcrc?: number;
+  /** The ICRC that the packet should have, where it could be computed, and the one that it has: as bytes lie on the wire. */
+  readonly expectedIcrc: number | undefined;
+  readonly storedIcrc: number | undefined;
 }
 
-interface IcrcResult {
-  readonly verdict: Verdict;
-  readonly expectedIcrc?: number;
-  readonly storedIcrc?: number;
-}
+const macText = (bytes: Uint8Array, at: number): string =>
+  Array.from(bytes.subarray(at, at + MAC_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join(':');
 
-function checkIcrc(frame: Uint8Array, datagram: RoceDatagram): IcrcResult {
-  const { offset, length, capturedLength } = datagram;
-  if (length < MIN_PACKET_BYTES) return { verdict: 'wrong' };
-  if (capturedLength < length) return { verdict: 'cut' };
-  let expectedIcrc = datagramIcrc(crc32, frame, datagram) >>> 0;
-  const stored = new DataView(frame.buffer, frame.byteOffset).getUint32(offset + length - 4, true);
-  if (frame[offset] === Opcode.RC_FLUSH && stored !== expectedIcrc) {
-    // Linux's rxe has another.
-    const twice = headersTwiceCrc(crc32, expectedIcrc, frame, offset, length) >>> 0;
-    if (stored === twice) expectedIcrc = twice;
-  }
-  return { verdict: stored === expectedIcrc ? 'ok' : 'wrong', expectedIcrc, storedIcrc: stored };
-}
+/** An ICRC, which CRC-32 gives as a number, as the four bytes that it is on the wire. */
+export const wireOrder = (icrc: number): number =>
+  (((icrc & 0xff) << 24) | ((icrc & 0xff00) << 8) | ((icrc >>> 8) & 0xff00) | (icrc >>> 24)) >>> 0;
 
-function readPacket(frame: Uint8Array, { offset, length, capturedLength }: RoceDatagram): Packet | Refusal {
-  if (capturedLength < length) {
-    if (capturedLength < BTH_BYTES || capturedLength < opcodeHeaderBytes[frame[offset]]) {
-      return { refusal: 'the capture cut it within its headers' };
-    }
-    // The headers are all there, and the missing rest is not examined.
-    const whole = new Uint8Array(length);
-    whole.set(frame.subarray(offset, offset + capturedLength));
-    return decodePacket(whole);
-  }
-  return decodePacket(frame, offset, length);
-}
+/** The parts of a VLAN tag. */
+export const vlanOf = (tag: number): VlanTag => ({ id: tag & 0xfff, pcp: tag >> 13, dei: (tag >> 12) & 1 });
 
-/** What of the payload is really in the capture. */
-function capturedPayload({ bth, payload }: Packet, { capturedLength }: RoceDatagram): Uint8Array {
-  return payload.subarray(0, Math.max(0, capturedLength - opcodeHeaderBytes[bth.opcode]));
-}
-
-/** The RoCE packet in a frame, or why there is none. */
-export function examine(record: CaptureRecord, number: number, startNs: bigint): Examined | NotRoce {
-  const frame = record.data;
-  const datagram = parseFrame(record.linkType, frame);
-  if (typeof datagram === 'string') return datagram;
-  const decoded = readPacket(frame, datagram);
-  const common = {
-    number,
-    timeNs: record.timestampNs - startNs,
-    timestampNs: record.timestampNs,
-    direction: record.direction ?? frameDirection(record.linkType, frame),
-    comment: record.comment,
+/** The cursor's packet. @param read the packet, if it is whole */
+export function examine(cursor: PacketCursor, read: ReadPacket | undefined, meaning: string | undefined): Examined {
+  const { packet: view, frames, timeNs, startSeconds, startNanoseconds } = cursor;
+  const { place, bytes, shape, icrc } = view;
+  const { offset, length, capturedLength, etherOffset, vlan, tunnel } = place;
+  const datagram = datagramAt(bytes, place);
+  const hasIcrc = capturedLength === length && shape !== Shape.NO_BTH;
+  return {
+    number: frames.count,
+    timeNs,
+    timestampNs: BigInt(startSeconds) * 1_000_000_000n + BigInt(startNanoseconds) + BigInt(timeNs),
+    direction: DIRECTIONS[cursor.direction],
+    interfaceId: cursor.interfaceId,
+    comment: frames.comment,
+    ethernet:
+      etherOffset < 0
+        ? undefined
+        : { destination: macText(bytes, etherOffset), source: macText(bytes, etherOffset + MAC_BYTES) },
+    vlan: vlan < 0 ? undefined : vlanOf(vlan),
+    tunnel,
     datagram,
     addresses: datagramAddresses(datagram),
-    ...checkIcrc(frame, datagram),
+    headers:
+      read?.packet ?? (shape === Shape.NO_BTH ? undefined : decodeHeaders(bytes, offset, offset + capturedLength)),
+    payload: read && {
+      lengthBytes: read.packet.payload.length,
+      padding: read.packet.padding.length,
+      bytes: read.packet.payload,
+    },
+    refusal: view.refusal,
+    mad: read?.mad,
+    cm: read?.mad?.cm,
+    meaning,
+    verdict: VERDICTS[icrc],
+    expectedIcrc: hasIcrc ? wireOrder(view.expectedIcrc) : undefined,
+    storedIcrc: hasIcrc ? wireOrder(view.storedIcrc) : undefined,
   };
-  if ('refusal' in decoded) return { ...common, refusal: decoded.refusal };
-  const mad = madOf(decoded, capturedPayload(decoded, datagram));
-  return { ...common, packet: decoded, ...(mad !== undefined && { mad }) };
 }

@@ -1,5 +1,5 @@
 /** One JSON object a line, for programs. */
-import type { Packet } from '../../device/wire/index.js';
+import type { PacketHeaders } from '../../device/wire/index.js';
 import { cmJson } from './cm-fields.js';
 import type { Examined } from './examine.js';
 
@@ -8,9 +8,11 @@ function replacer(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `0x${value.toString(16)}` : value;
 }
 
+const text64 = (value: bigint): string => `0x${value.toString(16)}`;
+
 /** What of a packet is there; JSON leaves the absent headers out. */
-function headersOf(packet: Packet) {
-  const { name, bth, deth, xrceth, feth, reth, atomicEth, aeth, atomicAck, immData, invalidateRkey } = packet;
+function headersOf(headers: PacketHeaders) {
+  const { name, bth, deth, xrceth, feth, reth, atomicEth, aeth, atomicAck, immData, invalidateRkey } = headers;
   return {
     opcode: name,
     qpn: bth.destQp,
@@ -19,44 +21,54 @@ function headersOf(packet: Packet) {
     deth,
     xrceth,
     feth,
-    reth,
-    atomicEth,
+    reth: reth && { ...reth, va: text64(reth.va) },
+    atomicEth: atomicEth && {
+      ...atomicEth,
+      va: text64(atomicEth.va),
+      swap: text64(atomicEth.swap),
+      compare: text64(atomicEth.compare),
+    },
     aeth,
-    atomicAck,
+    atomicAck: atomicAck && { original: text64(atomicAck.original) },
     immData,
     invalidateRkey,
-    payloadLength: packet.payload.length,
   };
 }
 
 /** A packet as JSON. Headers that are not there are absent. */
 export function formatJson(examined: Examined): string {
-  const { number, timestampNs, timeNs, datagram, addresses, packet, refusal, mad, verdict } = examined;
-  const { direction, comment, meaning, storedIcrc, expectedIcrc } = examined;
-  const { roceVersion, sourcePort, destPort, trafficClass, hopLimit, flowLabel, ipId } = datagram;
-  const ip = datagram.ipv6 ? { flowLabel } : { ipId };
-  return JSON.stringify(
-    {
-      number,
-      time: Number(timeNs) / 1e9,
-      timestampNs: String(timestampNs),
-      direction,
-      comment,
-      roceVersion,
-      source: addresses.source,
-      destination: addresses.destination,
-      ...(roceVersion === 2 && { sourcePort, destPort }),
-      trafficClass,
-      hopLimit,
-      ...ip,
-      packetLength: datagram.length,
-      ...(refusal !== undefined && { unreadable: refusal }),
-      ...(packet !== undefined && headersOf(packet)),
-      ...(mad !== undefined && { mad: mad.header }),
-      ...(mad?.cm !== undefined && { cm: cmJson(mad.cm) }),
-      ...(meaning !== undefined && { meaning }),
-      icrc: { verdict, stored: storedIcrc, expected: expectedIcrc },
-    },
-    replacer,
-  );
+  const { number, timestampNs, timeNs, datagram, addresses, headers, payload, refusal, mad, cm, verdict } = examined;
+  const { direction, interfaceId, comment, ethernet, vlan, tunnel, meaning, storedIcrc, expectedIcrc } = examined;
+  const { roceVersion, ipv6, sourcePort, destPort, trafficClass, hopLimit, flowLabel, ipId } = datagram;
+  const hasUdp = roceVersion === 2;
+  const json = {
+    number,
+    time: timeNs / 1e9,
+    timestampNs: String(timestampNs),
+    direction,
+    interface: interfaceId,
+    comment,
+    ethernet,
+    vlan,
+    tunnel: tunnel === '' ? undefined : tunnel,
+    roceVersion,
+    source: addresses.source,
+    destination: addresses.destination,
+    sourcePort: hasUdp ? sourcePort : undefined,
+    destPort: hasUdp ? destPort : undefined,
+    trafficClass,
+    hopLimit,
+    flowLabel: ipv6 ? flowLabel : undefined,
+    ipId: ipv6 ? undefined : ipId,
+    packetLength: datagram.length,
+    unreadable: refusal,
+    ...(headers !== undefined && headersOf(headers)),
+    payloadLength: payload?.lengthBytes,
+    mad: mad?.header,
+    cm: cm && cmJson(cm),
+    meaning,
+    icrc: { verdict, stored: storedIcrc, expected: expectedIcrc },
+  };
+  // The replacer takes as long as all the rest, and only management datagrams need it.
+  return mad === undefined ? JSON.stringify(json) : JSON.stringify(json, replacer);
 }

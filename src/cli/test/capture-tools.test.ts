@@ -38,7 +38,7 @@ describe('verbena dump as a process', () => {
     const script = '"$0" "$1" dump -v "$2" | head -n 1; echo "${PIPESTATUS[0]}"';
     const run = spawnSync('bash', ['-c', script, process.execPath, main, file], { encoding: 'utf8' });
     assert.equal(run.stderr, '');
-    assert.match(run.stdout, /^ +0\.000000 .*\n0\n$/);
+    assert.match(run.stdout, /^ +1 +0\.000000 .*\n0\n$/);
   });
 });
 

@@ -35,7 +35,7 @@ describe('verbena dump', () => {
     assert.equal(lines.length, 7);
     assert.match(
       lines[0],
-      /^ {2}0\.000000 198\.18\.0\.3 > 198\.18\.0\.2 RC_READ_REQUEST qpn=0x[0-9a-f]{6} psn=0x[0-9a-f]{6} ack_req reth\{va=0x[0-9a-f]+ rkey=0x[0-9a-f]{8} len=\d+\} payload=0 icrc=ok$/,
+      /^ {4}1 {3}0\.000000 198\.18\.0\.3 > 198\.18\.0\.2 RC_READ_REQUEST qpn=0x[0-9a-f]{6} psn=0x[0-9a-f]{6} ack_req reth\{va=0x[0-9a-f]+ rkey=0x[0-9a-f]{8} len=\d+\} payload=0 icrc=ok$/,
     );
     assert.equal(errors, '7 RoCE packets, 0 with a wrong ICRC; 0 other frames skipped\n');
     assert.equal(status, 0);
@@ -49,9 +49,9 @@ describe('verbena dump', () => {
       pcapngPacket(1000n, frame, { direction: 'in' }),
     ]);
     const { lines } = await dump(['-v', '-'], capture);
-    assert.match(lines[0], /^ {2}0\.000000 Out 198\.18\.0\.3 > /);
+    assert.match(lines[0], /^ {4}1 {3}0\.000000 Out 198\.18\.0\.3 > /);
     assert.equal(lines[1], '    comment: client > server: lost');
-    assert.match(lines.find((line) => line.startsWith('  0.000001')) ?? '', / In {2}198\.18\.0\.3 > /);
+    assert.match(lines.find((line) => line.includes('   0.000001 ')) ?? '', / In {2}198\.18\.0\.3 > /);
     const [first] = (await dump(['--json', '-'], capture)).lines.map((line): unknown => JSON.parse(line));
     assert.deepEqual(
       Object.entries(first ?? {}).filter(([name]) => name === 'direction' || name === 'comment'),
@@ -151,8 +151,8 @@ describe('verbena dump', () => {
 
   it('shows every header of a packet under its line with -v', async () => {
     const { lines } = await dump(['-v', goldenPath('verbs_cas')]);
-    const names = lines.slice(0, 7).map((line) => /^ {4}(\w+) /.exec(line)?.[1]);
-    assert.deepEqual(names, [undefined, 'IPv4', 'UDP', 'BTH', 'AtomicETH', 'payload', 'ICRC']);
+    const names = lines.slice(0, 8).map((line) => /^ {4}(\w+) /.exec(line)?.[1]);
+    assert.deepEqual(names, ['1', 'Ethernet', 'IPv4', 'UDP', 'BTH', 'AtomicETH', 'payload', 'ICRC']);
   });
 
   it('prints the packets of the unreliable services', async () => {
@@ -163,7 +163,7 @@ describe('verbena dump', () => {
       lines[0],
       / UD_SEND_ONLY qpn=0x000018 .* deth\{qkey=0x11111111 src_qp=0x000018\} payload=512 icrc=ok$/,
     );
-    assert.equal(lines[4], '    DETH qkey=0x11111111 reserved=0 src_qp=0x000018');
+    assert.equal(lines[5], '    DETH qkey=0x11111111 reserved=0 src_qp=0x000018');
   });
 
   it('reads standard input', async () => {

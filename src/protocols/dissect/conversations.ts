@@ -73,8 +73,26 @@ export class Conversations {
 
   constructor(private readonly dissectors: readonly Dissector[]) {}
 
+  /**
+   * Counts up whenever a packet has said something, by which more may be known of later ones: until then, a queue pair that
+   * is not followed ({@link follows}) stays so.
+   */
+  revision = 0;
+
+  /** Whether packets to a queue pair of a reliable or unreliable connection may mean something. */
+  follows(destination: string, qpn: number): boolean {
+    const to = nameOf(destination, qpn);
+    return (this.#streams.get(to) ?? this.#toldOf(to)) !== undefined;
+  }
+
   /** What the next packet says, beginning with the name of the protocol; undefined where nothing is known of it. */
   next(captured: CapturedPacket): string | undefined {
+    const words = this.#wordsOf(captured);
+    if (words !== undefined || captured.cm !== undefined) this.revision += 1;
+    return words;
+  }
+
+  #wordsOf(captured: CapturedPacket): string | undefined {
     const { cm, packet } = captured;
     if (cm === undefined) return packet.deth === undefined ? this.#ofStream(captured) : this.#datagram(captured);
     if (cm.attribute === CmAttribute.REQ) return this.#ask(captured.source, cm);

@@ -1,8 +1,16 @@
 /** What captures saw, as far as it is RoCE. */
-import type { CaptureRecord } from '../../../device/wire/index.js';
-import { type CapturedExchange, Conversations, dissectors } from '../../../protocols/dissect/index.js';
-import { examine, type Examined, withMeaning } from '../../dump/examine.js';
-import { segmentsOf } from '../../dump/segments.js';
+import {
+  type CaptureRecord,
+  crc32,
+  datagramAddresses,
+  datagramAt,
+  FlowTable,
+  IcrcVerdict,
+  PacketView,
+  segmentsOf,
+} from '../../../device/wire/index.js';
+import type { CapturedExchange } from '../../../protocols/dissect/index.js';
+import { Meanings, readPacket } from '../../dump/meanings.js';
 import { clockShifts } from './clocks.js';
 import type { Sighting } from './sighting.js';
 import { placeFiles, type Placement } from './vantages.js';
@@ -18,14 +26,16 @@ export class Sightings {
   readonly #vantages = new Set<string>();
   #startNs: bigint | undefined;
   /** One for each file. */
-  readonly #conversations: Conversations[] = [];
+  readonly #meanings: Meanings[] = [];
+  readonly #flows = new FlowTable();
+  readonly #view = new PacketView(crc32);
   readonly #files: { readonly name: string; startNs: bigint | undefined }[] = [];
   #shiftsUs: readonly number[] = [];
 
   /** The records that follow are of another file. */
   beginFile(name = ''): void {
     this.#startNs = undefined;
-    this.#conversations.push(new Conversations(dissectors()));
+    this.#meanings.push(new Meanings(this.#flows));
     this.#files.push({ name, startNs: undefined });
   }
 
@@ -50,47 +60,47 @@ export class Sightings {
     this.#startNs ??= record.timestampNs;
     this.#files[file].startNs = this.#startNs;
     this.frames += 1;
-    const examined = examine(record, this.frames, this.#startNs);
-    if (typeof examined === 'string') return;
-    const segments = examined.verdict === 'wrong' ? segmentsOf(record.linkType, record.data, examined.datagram) : [];
-    if (segments.length === 0) this.#note(examined, file);
-    for (const data of segments) {
-      const segment = examine({ ...record, data }, this.frames, this.#startNs);
-      if (typeof segment !== 'string') this.#note(segment, file);
-    }
+    const view = this.#view;
+    if (view.examine(record.linkType, record.data, 0, record.data.length) !== undefined) return;
+    const segments = view.icrc === IcrcVerdict.WRONG ? segmentsOf(record.linkType, record.data) : [];
+    if (segments.length === 0) this.#note(record, file);
+    for (const data of segments)
+      if (view.examine(record.linkType, data, 0, data.length) === undefined) this.#note(record, file);
   }
 
-  #note(seen: Examined, file: number): void {
-    const examined = withMeaning(seen, this.#conversations[file]);
-    const { packet, addresses, verdict, timeNs, mad, direction, storedIcrc, comment } = examined;
-    if (packet === undefined) {
+  #note({ timestampNs, direction, comment }: CaptureRecord, file: number): void {
+    const view = this.#view;
+    const timeNs = Number(timestampNs - (this.#startNs ?? 0n));
+    const found = readPacket(view);
+    const meaning = this.#meanings[file].next(view, timeNs, () => found);
+    if (found === undefined) {
       this.unreadable += 1;
       return;
     }
+    const { packet, mad } = found;
     const { payload, padding: _, ...headers } = packet;
     this.all.push({
-      timeUs: Number(timeNs) / 1000,
+      timeUs: timeNs / 1000,
       file,
       order: this.all.length,
       direction,
       placed: false,
-      source: addresses.source,
-      destination: addresses.destination,
+      ...datagramAddresses(datagramAt(view.bytes, view.place)),
       packet: { ...headers, payloadBytes: payload.length },
       cm: mad?.cm,
-      meaning: examined.meaning,
+      meaning,
       comment,
-      damaged: verdict === 'wrong',
-      icrc: storedIcrc,
+      damaged: view.icrc === IcrcVerdict.WRONG,
+      icrc: view.icrc === IcrcVerdict.CUT ? undefined : view.storedIcrc,
     });
   }
 
   /** What took several messages of a protocol. Files of both sides have the same, so it is told from the first that has any. */
   get exchanges(): readonly CapturedExchange[] {
-    const file = this.#conversations.findIndex(({ exchanges }) => exchanges.length > 0);
+    const file = this.#meanings.findIndex(({ conversations }) => conversations.exchanges.length > 0);
     if (file < 0) return [];
     const shiftUs = this.#shiftsUs[file] ?? 0;
-    return this.#conversations[file].exchanges.map((each) => ({ ...each, timeUs: each.timeUs + shiftUs }));
+    return this.#meanings[file].conversations.exchanges.map((each) => ({ ...each, timeUs: each.timeUs + shiftUs }));
   }
 
   /** Whether there is a capture of an address. */

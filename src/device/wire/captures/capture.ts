@@ -1,44 +1,63 @@
 /** Reading capture files, classic pcap and pcapng, in pieces as they come. */
-import { CaptureError, type CaptureFormat, type CaptureRecord, type CaptureStep } from './capture-format.js';
+import { CaptureError, type CaptureFormat, type CaptureRecord, FrameCursor, NS_PER_SECOND } from './capture-format.js';
 import { pcapFormat } from './pcap.js';
 import { pcapngFormat } from './pcapng-reader.js';
 
 /** Bytes by which the two formats are told apart. */
 const MAGIC_BYTES = 4;
+const DIRECTIONS = [undefined, 'in', 'out'] as const;
+const text = new TextDecoder();
 
-/** Takes a capture file in pieces and gives its frames: a live capture can be read while it is written. */
-export class CaptureReader {
+/** The frames of a capture file that comes in pieces, one at a time, without an object for any of them. */
+export class CaptureFrames {
+  /** The current frame, in {@link bytes}. */
+  readonly frame = new FrameCursor();
+  /** Holds the current frame. The next `feed` overwrites it, but for the piece that it was given. */
+  bytes: Uint8Array = new Uint8Array(0);
+  /** Frames read so far: the current one's number, from 1 on. */
+  count = 0;
   #format: CaptureFormat | undefined;
-  #rest: Uint8Array = new Uint8Array(0);
-  /** Bytes before `#rest`. */
+  #at = 0;
+  /** Bytes of the file before {@link bytes}. */
   #position = 0;
-  #records = 0;
+  /** Joins the end of a piece with the next one. */
+  #joint = new Uint8Array(0);
+
+  /** Takes the next piece, after {@link next} has returned false. */
+  feed(piece: Uint8Array): void {
+    const rest = this.bytes.length - this.#at;
+    this.#position += this.#at;
+    if (rest === 0) this.bytes = piece;
+    else {
+      const length = rest + piece.length;
+      const joint = this.#joint.length < length ? new Uint8Array(2 * length) : this.#joint;
+      joint.set(this.bytes.subarray(this.#at));
+      joint.set(piece, rest);
+      this.#joint = joint;
+      this.bytes = joint.subarray(0, length);
+    }
+    this.#at = 0;
+  }
 
   /**
-   * The frames that end in this piece.
+   * Reads the next frame.
    *
-   * @throws CaptureError when the file is not a capture or is damaged, after the frames before that place
+   * @returns false if the pieces so far hold no further frame
+   * @throws CaptureError when the file is not a capture or is damaged
    */
-  *push(piece: Uint8Array): Generator<CaptureRecord, void, undefined> {
-    const bytes = this.#append(piece);
-    let at = 0;
-    try {
-      if (this.#format === undefined) {
-        if (bytes.length < MAGIC_BYTES) return;
-        this.#format = pcapFormat(bytes) ?? pcapngFormat(bytes);
-        if (this.#format === undefined) throw new CaptureError('this is neither a pcap nor a pcapng file');
-      }
-      for (;;) {
-        const step = this.#step(this.#format, bytes, at);
-        if (step === undefined) return;
-        at += step.consumed;
-        if (step.record === undefined) continue;
-        this.#records += 1;
-        yield step.record;
-      }
-    } finally {
-      this.#rest = bytes.subarray(at);
-      this.#position += at;
+  next(): boolean {
+    if (this.#format === undefined) {
+      if (this.bytes.length < MAGIC_BYTES) return false;
+      this.#format = pcapFormat(this.bytes) ?? pcapngFormat(this.bytes);
+      if (this.#format === undefined) throw new CaptureError('this is neither a pcap nor a pcapng file');
+    }
+    for (;;) {
+      const consumed = this.#step(this.#format);
+      if (consumed === 0) return false;
+      this.#at += consumed;
+      if (!this.#format.isFrame) continue;
+      this.count += 1;
+      return true;
     }
   }
 
@@ -48,35 +67,66 @@ export class CaptureReader {
    * @throws CaptureError when the file ends within a frame or before its own header
    */
   end(): void {
+    const rest = this.bytes.length - this.#at;
     if (this.#format === undefined) {
-      throw new CaptureError(
-        this.#rest.length === 0 ? 'the file is empty' : 'this is neither a pcap nor a pcapng file',
-      );
+      throw new CaptureError(rest === 0 ? 'the file is empty' : 'this is neither a pcap nor a pcapng file');
     }
-    if (this.#rest.length === 0) return;
-    const { length } = this.#rest;
+    if (rest === 0) return;
+    const position = this.#position + this.#at;
     throw new CaptureError(
-      `the capture is cut short: it ends ${length} bytes into the item after packet ${this.#records} (byte ${this.#position})`,
+      `the capture is cut short: it ends ${rest} bytes into the item after packet ${this.count} (byte ${position})`,
     );
   }
 
-  #step(format: CaptureFormat, bytes: Uint8Array, at: number): CaptureStep | undefined {
+  /** What is written beside the current frame. */
+  get comment(): string | undefined {
+    const { commentBegin, commentEnd } = this.frame;
+    return commentBegin === 0 ? undefined : text.decode(this.bytes.subarray(commentBegin, commentEnd));
+  }
+
+  #step(format: CaptureFormat): number {
     try {
-      return format.step(bytes, at);
+      return format.step(this.bytes, this.#at, this.frame);
     } catch (error) {
       if (!(error instanceof CaptureError)) throw error;
-      throw new CaptureError(`${error.message}, after packet ${this.#records} (byte ${this.#position + at})`, {
-        cause: error,
-      });
+      const position = this.#position + this.#at;
+      throw new CaptureError(`${error.message}, after packet ${this.count} (byte ${position})`, { cause: error });
+    }
+  }
+}
+
+/** The same with an object for each frame. */
+export class CaptureReader {
+  readonly #frames = new CaptureFrames();
+
+  /**
+   * The frames that end in this piece.
+   *
+   * @throws CaptureError when the file is not a capture or is damaged, after the frames before that place
+   */
+  *push(piece: Uint8Array): Generator<CaptureRecord, void, undefined> {
+    const frames = this.#frames;
+    frames.feed(piece);
+    while (frames.next()) {
+      const { seconds, nanoseconds, linkType, begin, end, direction, originalLength } = frames.frame;
+      yield {
+        timestampNs: BigInt(seconds) * BigInt(NS_PER_SECOND) + BigInt(nanoseconds),
+        linkType,
+        data: frames.bytes.slice(begin, end),
+        direction: DIRECTIONS[direction],
+        comment: frames.comment,
+        originalLength,
+      };
     }
   }
 
-  #append(piece: Uint8Array): Uint8Array {
-    if (this.#rest.length === 0) return piece;
-    const joined = new Uint8Array(this.#rest.length + piece.length);
-    joined.set(this.#rest);
-    joined.set(piece, this.#rest.length);
-    return joined;
+  /**
+   * To be called after the last piece.
+   *
+   * @throws CaptureError when the file ends within a frame or before its own header
+   */
+  end(): void {
+    this.#frames.end();
   }
 }
 

@@ -4,6 +4,7 @@ import { getU16, getU32, putU16, putU32 } from '../bytes.js';
 import type { Crc32 } from '../icrc/crc32.js';
 import { packetCrc } from '../icrc/icrc.js';
 import { ROCE_PORT } from '../packets/bth.js';
+import { type NotRoce, RoceLocator } from './locate.js';
 import type { PacketMeta, Path } from './path.js';
 
 /** Explicit congestion notification (RFC 3168): the low two bits of IPv4's TOS and IPv6's traffic class, which no ICRC covers. */
@@ -33,8 +34,6 @@ const IPV4_BYTES = 20;
 const IPV6_BYTES = 40;
 const UDP_BYTES = 8;
 const PROTOCOL_UDP = 17;
-/** Next header of the global route header that RoCEv1 has instead of IP and UDP. */
-const NEXT_HEADER_ROCE_V1 = 0x1b;
 const DEFAULT_HOP_LIMIT = 64;
 
 /** A RoCE packet found in a captured frame, with what its IP and UDP headers say. */
@@ -63,18 +62,6 @@ export interface RoceDatagram {
   readonly capturedLength: number;
 }
 
-/** Why a frame holds no RoCE packet that could be read. */
-export const NotRoce = {
-  NOT_IP: 'not IP',
-  NOT_UDP: 'not UDP',
-  OTHER_PORT: 'another UDP port',
-  FRAGMENT: 'an IP fragment',
-  CUT_SHORT: 'cut short before the BTH',
-  UNKNOWN_LINK_TYPE: 'of an unknown link type',
-} as const;
-/** A value of the {@link NotRoce} object. */
-export type NotRoce = (typeof NotRoce)[keyof typeof NotRoce];
-
 /** The datagram's two addresses as people write them. */
 export function datagramAddresses({ source, destination }: RoceDatagram): { source: string; destination: string } {
   return { source: ipFromGid(source), destination: ipFromGid(destination) };
@@ -87,79 +74,49 @@ function ipv4Gid(frame: Uint8Array, at: number): Gid {
   return gid;
 }
 
-function parseIpv4(frame: Uint8Array, ip: number): RoceDatagram | NotRoce {
-  if (frame.length < ip + IPV4_BYTES) return NotRoce.CUT_SHORT;
-  if (frame[ip + 9] !== PROTOCOL_UDP) return NotRoce.NOT_UDP;
-  // More fragments to come, or not the first one.
-  if ((getU16(frame, ip + 6) & 0x3fff) !== 0) return NotRoce.FRAGMENT;
-  const udp = ip + 4 * (frame[ip] & 0x0f);
-  if (udp < ip + IPV4_BYTES) return NotRoce.NOT_IP;
-  return parseUdp(frame, ip, udp, {
-    ipv6: false,
-    source: ipv4Gid(frame, ip + 12),
-    destination: ipv4Gid(frame, ip + 16),
-    trafficClass: frame[ip + 1],
-    hopLimit: frame[ip + 8],
-    flowLabel: 0,
-    ipId: getU16(frame, ip + 4),
-  });
-}
-
-function parseIpv6(frame: Uint8Array, ip: number): RoceDatagram | NotRoce {
-  if (frame.length < ip + IPV6_BYTES) return NotRoce.CUT_SHORT;
-  const word = getU32(frame, ip);
-  const header = {
-    ipv6: true,
-    source: new Uint8Array(frame.subarray(ip + 8, ip + 24)),
-    destination: new Uint8Array(frame.subarray(ip + 24, ip + 40)),
+/** The packet that a locator has found, as an object. */
+export function datagramAt(frame: Uint8Array, found: RoceLocator): RoceDatagram {
+  const { roceVersion, ipv6, sourcePort, destPort, ipOffset, offset, length, capturedLength } = found;
+  const place = { sourcePort, destPort, ipOffset, offset, length, capturedLength };
+  if (!ipv6)
+    return {
+      roceVersion,
+      ipv6,
+      source: ipv4Gid(frame, ipOffset + 12),
+      destination: ipv4Gid(frame, ipOffset + 16),
+      trafficClass: frame[ipOffset + 1],
+      hopLimit: frame[ipOffset + 8],
+      flowLabel: 0,
+      ipId: getU16(frame, ipOffset + 4),
+      ...place,
+    };
+  const word = getU32(frame, ipOffset);
+  return {
+    roceVersion,
+    ipv6,
+    source: new Uint8Array(frame.subarray(ipOffset + 8, ipOffset + 24)),
+    destination: new Uint8Array(frame.subarray(ipOffset + 24, ipOffset + 40)),
     trafficClass: (word >>> 20) & 0xff,
-    hopLimit: frame[ip + 7],
+    hopLimit: frame[ipOffset + 7],
     flowLabel: word & 0xfffff,
     ipId: 0,
+    ...place,
   };
-  switch (frame[ip + 6]) {
-    case PROTOCOL_UDP:
-      return parseUdp(frame, ip, ip + IPV6_BYTES, header);
-    case NEXT_HEADER_ROCE_V1: {
-      const offset = ip + IPV6_BYTES;
-      const length = getU16(frame, ip + 4);
-      const capturedLength = Math.min(length, frame.length - offset);
-      const rest = { sourcePort: 0, destPort: 0, ipOffset: ip, offset, length, capturedLength };
-      return { roceVersion: 1, ...header, ...rest };
-    }
-    case 44:
-      return NotRoce.FRAGMENT;
-    default:
-      return NotRoce.NOT_UDP;
-  }
 }
 
-type IpPart = Pick<
-  RoceDatagram,
-  'ipv6' | 'source' | 'destination' | 'trafficClass' | 'hopLimit' | 'flowLabel' | 'ipId'
->;
-
-function parseUdp(frame: Uint8Array, ipOffset: number, udp: number, ip: IpPart): RoceDatagram | NotRoce {
-  const offset = udp + UDP_BYTES;
-  if (frame.length < offset) return NotRoce.CUT_SHORT;
-  const destPort = getU16(frame, udp + 2);
-  if (destPort !== ROCE_PORT) return NotRoce.OTHER_PORT;
-  const length = Math.max(0, getU16(frame, udp + 4) - UDP_BYTES);
-  const capturedLength = Math.min(length, frame.length - offset);
-  return { roceVersion: 2, ...ip, sourcePort: getU16(frame, udp), destPort, ipOffset, offset, length, capturedLength };
-}
+const locator = new RoceLocator(false);
 
 /** Reads the IP packet that begins at `offset` of a frame and goes to its end. */
 export function parseIpPacket(frame: Uint8Array, offset = 0): RoceDatagram | NotRoce {
-  if (frame.length <= offset) return NotRoce.CUT_SHORT;
-  switch (frame[offset] >> 4) {
-    case 4:
-      return parseIpv4(frame, offset);
-    case 6:
-      return parseIpv6(frame, offset);
-    default:
-      return NotRoce.NOT_IP;
-  }
+  return locator.locateIp(frame, offset, frame.length) ?? datagramAt(frame, locator);
+}
+
+/**
+ * Finds the RoCE packet in a frame; what holds none, or cannot be read, comes back as the reason. Never throws. Packets
+ * within tunnels are not looked for.
+ */
+export function parseFrame(linkType: number, frame: Uint8Array): RoceDatagram | NotRoce {
+  return locator.locate(linkType, frame, 0, frame.length) ?? datagramAt(frame, locator);
 }
 
 const scratch = new Uint8Array(8 + 60 + UDP_BYTES);

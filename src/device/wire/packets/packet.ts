@@ -32,6 +32,7 @@ import {
   dethSourceQp,
   fethPlacement,
   fethSelectivity,
+  HeaderBytes,
   rethLength,
   rethRkey,
   rethVaHi,
@@ -123,8 +124,8 @@ export interface FethFields {
   readonly reserved: number;
 }
 
-/** One packet from its BTH to its ICRC. The headers that its opcode calls for are there, the others are not. */
-export interface Packet {
+/** The headers of a packet: those that its opcode calls for. */
+export interface PacketHeaders {
   /** The opcode's name. */
   readonly name: string;
   readonly bth: BthFields;
@@ -139,6 +140,10 @@ export interface Packet {
   readonly immData?: number;
   /** R_Key to invalidate. */
   readonly invalidateRkey?: number;
+}
+
+/** One packet from its BTH to its ICRC. The headers that its opcode calls for are there, the others are not. */
+export interface Packet extends PacketHeaders {
   /** Without padding; a view of the bytes that were decoded. */
   readonly payload: Uint8Array;
   /** The 0 to 3 bytes after the payload. */
@@ -177,37 +182,41 @@ function decodeBth(bytes: Uint8Array, at: number): BthFields {
   };
 }
 
-function decodeExtensions(bytes: Uint8Array, offset: number, opcode: number) {
-  const deth = offset + dethOffset[opcode];
-  const xrceth = offset + xrcethOffset[opcode];
-  const feth = offset + fethOffset[opcode];
-  const reth = offset + rethOffset[opcode];
-  const atomicEth = offset + atomicEthOffset[opcode];
-  const aeth = offset + aethOffset[opcode];
-  const atomicAck = offset + atomicAckOffset[opcode];
-  const imm = offset + immOffset[opcode];
-  const ieth = offset + iethOffset[opcode];
-  // An offset of 0 would be the BTH's own place, so it says that the header is not there.
+/** The extension headers of an opcode that end before `end`. */
+function decodeExtensions(bytes: Uint8Array, offset: number, end: number, opcode: number) {
+  const at = (offsets: Uint8Array, length: number): number => {
+    const from = offset + offsets[opcode];
+    return offsets[opcode] === 0 || from + length > end ? -1 : from;
+  };
+  const deth = at(dethOffset, HeaderBytes.DETH);
+  const xrceth = at(xrcethOffset, HeaderBytes.XRCETH);
+  const feth = at(fethOffset, HeaderBytes.FETH);
+  const reth = at(rethOffset, HeaderBytes.RETH);
+  const atomicEth = at(atomicEthOffset, HeaderBytes.ATOMIC_ETH);
+  const aeth = at(aethOffset, HeaderBytes.AETH);
+  const atomicAck = at(atomicAckOffset, HeaderBytes.ATOMIC_ACK_ETH);
+  const imm = at(immOffset, HeaderBytes.IMM);
+  const ieth = at(iethOffset, HeaderBytes.IETH);
   return {
-    ...(deth !== offset && {
+    ...(deth >= 0 && {
       deth: { qkey: dethQkey(bytes, deth) >>> 0, reserved: bytes[deth + 4], sourceQp: dethSourceQp(bytes, deth) },
     }),
-    ...(xrceth !== offset && { xrceth: { reserved: bytes[xrceth], srqn: xrcethSrqn(bytes, xrceth) } }),
-    ...(feth !== offset && {
+    ...(xrceth >= 0 && { xrceth: { reserved: bytes[xrceth], srqn: xrcethSrqn(bytes, xrceth) } }),
+    ...(feth >= 0 && {
       feth: {
         placement: fethPlacement(bytes, feth),
         selectivity: fethSelectivity(bytes, feth),
         reserved: getU32(bytes, feth) >>> 6,
       },
     }),
-    ...(reth !== offset && {
+    ...(reth >= 0 && {
       reth: {
         va: u64(rethVaHi(bytes, reth), rethVaLo(bytes, reth)),
         rkey: rethRkey(bytes, reth) >>> 0,
         length: rethLength(bytes, reth),
       },
     }),
-    ...(atomicEth !== offset && {
+    ...(atomicEth >= 0 && {
       atomicEth: {
         va: u64(atomicEthVaHi(bytes, atomicEth), atomicEthVaLo(bytes, atomicEth)),
         rkey: atomicEthRkey(bytes, atomicEth) >>> 0,
@@ -215,13 +224,22 @@ function decodeExtensions(bytes: Uint8Array, offset: number, opcode: number) {
         compare: u64(atomicEthCompareHi(bytes, atomicEth), atomicEthCompareLo(bytes, atomicEth)),
       },
     }),
-    ...(aeth !== offset && { aeth: { syndrome: aethSyndrome(bytes, aeth), msn: aethMsn(bytes, aeth) } }),
-    ...(atomicAck !== offset && {
+    ...(aeth >= 0 && { aeth: { syndrome: aethSyndrome(bytes, aeth), msn: aethMsn(bytes, aeth) } }),
+    ...(atomicAck >= 0 && {
       atomicAck: { original: u64(atomicAckHi(bytes, atomicAck), atomicAckLo(bytes, atomicAck)) },
     }),
-    ...(imm !== offset && { immData: getU32(bytes, imm) >>> 0 }),
-    ...(ieth !== offset && { invalidateRkey: getU32(bytes, ieth) >>> 0 }),
+    ...(imm >= 0 && { immData: getU32(bytes, imm) >>> 0 }),
+    ...(ieth >= 0 && { invalidateRkey: getU32(bytes, ieth) >>> 0 }),
   };
+}
+
+/**
+ * The headers of a packet whose BTH begins at `offset`, as far as they end before `end`; also of one that is malformed or
+ * that a capture has cut. There must be a whole BTH.
+ */
+export function decodeHeaders(bytes: Uint8Array, offset: number, end: number): PacketHeaders {
+  const bth = decodeBth(bytes, offset);
+  return { name: opcodeName(bth.opcode), bth, ...decodeExtensions(bytes, offset, end, bth.opcode) };
 }
 
 /**
@@ -242,7 +260,7 @@ export function decodePacket(bytes: Uint8Array, offset = 0, length = bytes.lengt
   return {
     name,
     bth,
-    ...decodeExtensions(bytes, offset, bth.opcode),
+    ...decodeExtensions(bytes, offset, offset + length, bth.opcode),
     payload: bytes.subarray(payloadAt, paddingAt),
     padding: bytes.subarray(paddingAt, paddingAt + bth.padCount),
     icrc: getIcrc(bytes, paddingAt + bth.padCount),

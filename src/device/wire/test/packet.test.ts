@@ -146,7 +146,7 @@ describe('what is not a packet', () => {
 });
 
 describe('a packet on one line', () => {
-  const line = (hex: string): string => formatPacket(decoded(bytesOf(hex)));
+  const line = (hex: string): string => formatPacket(bytesOf(hex), 0, decoded(bytesOf(hex)).payload.length);
 
   it('tells an acknowledgement', () => {
     assert.equal(

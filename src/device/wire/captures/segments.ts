@@ -1,16 +1,10 @@
 /** Captures made before segmentation: one long datagram is what leaves as many packets (UDP_SEGMENT, or GSO). */
-import {
-  BTH_BYTES,
-  bthDestQp,
-  bthPsn,
-  crc32,
-  datagramIcrc,
-  ICRC_BYTES,
-  opcodeHeaderBytes,
-  parseFrame,
-  putU16,
-  type RoceDatagram,
-} from '../../device/wire/index.js';
+import { putU16 } from '../bytes.js';
+import { crc32 } from '../icrc/crc32.js';
+import { storedIcrc } from '../icrc/icrc.js';
+import { datagramIcrc, parseFrame, type RoceDatagram } from '../ip/ip.js';
+import { BTH_BYTES, bthDestQp, bthPsn, ICRC_BYTES } from '../packets/bth.js';
+import { opcodeHeaderBytes } from '../packets/opcode.js';
 
 /** Packets are as long as a multiple of this many bytes. */
 const PAD_BYTES = 4;
@@ -37,17 +31,19 @@ function cut(frame: Uint8Array, datagram: RoceDatagram, begin: number, lengthByt
 function hasRightIcrc(linkType: number, frame: Uint8Array): boolean {
   const datagram = parseFrame(linkType, frame);
   if (typeof datagram === 'string') return false;
-  const stored = new DataView(frame.buffer).getInt32(frame.length - ICRC_BYTES, true);
-  return datagramIcrc(crc32, frame, datagram) === stored;
+  return datagramIcrc(crc32, frame, datagram) === storedIcrc(frame, datagram.offset, datagram.length);
 }
 
 /**
  * The frames that a long datagram is cut into on its way out: all of one length, but for the last. How long they are nobody
  * tells; but where the second begins its PSN comes later, and with the right length the first has a right ICRC.
  *
+ * @param frame of a packet with a wrong ICRC
  * @returns nothing for what is one packet, or cannot be cut so
  */
-export function segmentsOf(linkType: number, frame: Uint8Array, datagram: RoceDatagram): readonly Uint8Array[] {
+export function segmentsOf(linkType: number, frame: Uint8Array): readonly Uint8Array[] {
+  const datagram = parseFrame(linkType, frame);
+  if (typeof datagram === 'string') return [];
   const { offset, length, capturedLength, roceVersion } = datagram;
   if (roceVersion !== 2 || capturedLength < length) return [];
   const shortest = opcodeHeaderBytes[frame[offset]] + ICRC_BYTES;
