@@ -23,7 +23,6 @@ function hasHeaders(): boolean {
     .some((folder) => folder !== '' && existsSync(join(folder, 'mpi.h')));
 }
 
-/** What is reduced. */
 export interface Reduction {
   readonly ranks: number;
   readonly bytes: number;
@@ -48,7 +47,6 @@ function figureOf(reduction: Reduction, unit: ReductionUnit, us: number): number
 /** Until V8 has compiled what is measured, as far as the bytes of an array allow. */
 const WARM_UP_ROUNDS = 1000;
 
-/** What ours makes of it. */
 export async function ownAllreduce(
   reduction: Reduction,
   unit: ReductionUnit,

@@ -3,7 +3,6 @@ import type { ChildProcess } from 'node:child_process';
 
 const running = new Set<ChildProcess>();
 
-/** From now on the child ends with this process at the latest. */
 export function adopt(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));

@@ -5,19 +5,16 @@ import type { Effort, Measurement } from './measurement.js';
 import { Peer } from './peer.js';
 import type { Way } from './rdma.js';
 
-/** In the order in which they are measured. */
 export const DESIGNS: readonly Design[] = ['rc', 'uc', 'ud', 'pilaf', 'farm'];
 
 const NETWORK = `127.99.${process.pid % 256}`;
 const SERVER = `${NETWORK}.1`;
 const CLIENT = `${NETWORK}.2`;
 
-/** What one design is asked. */
 export interface DesignLoad {
   readonly design: Design;
   readonly valueBytes: number;
   readonly putPercent: number;
-  /** Calls at a time. */
   readonly window: number;
 }
 

@@ -6,7 +6,6 @@ import { Peer } from './peer.js';
 
 const NETWORK = `127.90.${process.pid % 256}`;
 
-/** By RDMA, and by the API of the device. */
 export type GpuCopies = Readonly<Record<'write' | 'api', Measurement>>;
 
 let problem: string | undefined;

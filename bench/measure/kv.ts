@@ -19,7 +19,6 @@ const CLIENT = `${NETWORK}.2`;
 /** Requests of each place in a window that tell how quick a server is, roughly. */
 const PROBE = 200;
 
-/** How a store is asked. */
 export interface Load {
   readonly operation: KvOperation;
   readonly clients: number;
@@ -27,7 +26,6 @@ export interface Load {
   readonly atATime: number;
 }
 
-/** What one run of a load finds. */
 export interface LoadFigures {
   /** Requests a second. */
   readonly rate: Measurement;

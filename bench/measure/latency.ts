@@ -1,4 +1,3 @@
-/** Times of round trips, one by one, as their percentiles. */
 import { type Effort, type Measurement, type Percentiles } from './measurement.js';
 
 /** More than that in one stretch are not kept: memory taken while measuring would be seen in the figures. */
@@ -32,7 +31,6 @@ export class LatencyRecorder {
     this.#roundsUs.fill(0);
   }
 
-  /** The first round begins. */
   start(): void {
     this.#begun = performance.now();
     this.#last = this.#begun;
@@ -76,7 +74,6 @@ export class LatencyRecorder {
   }
 }
 
-/** Does a round again and again. */
 export function measureRounds(effort: Effort, round: () => void): Measurement {
   const recorder = new LatencyRecorder(effort);
   recorder.start();

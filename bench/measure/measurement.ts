@@ -2,7 +2,6 @@
 
 const LOOK_MS = 10;
 
-/** How long to measure. */
 export interface Effort {
   readonly stretches: number;
   readonly stretchMs: number;

@@ -7,7 +7,6 @@ import { adopt } from './children.js';
 import type { Measurement, Percentiles } from './measurement.js';
 import { processorTimeMs, threadsTimeMs } from './processor-time.js';
 
-/** What a process answers to an order. */
 export interface Answer {
   readonly samples?: readonly number[];
   readonly percentiles?: Percentiles;
@@ -68,7 +67,6 @@ export class Peer implements AsyncDisposable {
     this.#child.send(order);
   }
 
-  /** Gives an order whose answer is samples. */
   async samples(order: object): Promise<readonly number[]> {
     return (await this.measurement(order)).samples;
   }

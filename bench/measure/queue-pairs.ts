@@ -1,4 +1,3 @@
-/** What queue pairs cost in time and memory. */
 import type { Measurement } from './measurement.js';
 import { Peer } from './peer.js';
 

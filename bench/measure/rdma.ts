@@ -83,7 +83,6 @@ export interface Profiled {
   readonly bytes: number;
 }
 
-/** The stacks of the active side. */
 export async function stacks({ way, what, bytes }: Profiled, effort: Effort): Promise<Frame> {
   const order: Order =
     what === 'ping'

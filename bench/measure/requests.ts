@@ -7,7 +7,6 @@ import type { Way } from './rdma.js';
 
 const NETWORK = `127.90.${process.pid % 256}`;
 
-/** What came of it. */
 export interface RequestFigures {
   /** Requests that were answered, of a second. */
   readonly rate: Measurement;

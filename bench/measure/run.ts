@@ -23,7 +23,6 @@ export const runProblem: string | undefined = machineProblem();
 /** Whose programs, and how many NICs' processes there are. */
 export type Players = 'one' | 'two' | 'ours';
 
-/** What the columns of a report are called. */
 export interface PerftestFigures {
   /** Of a latency test, µs one way. */
   readonly typicalUs: number;
@@ -32,7 +31,6 @@ export interface PerftestFigures {
   readonly rate: number;
 }
 
-/** Reads the line of figures that perftest ends with. */
 export function parsePerftest(output: string): PerftestFigures {
   const line = output.split('\n').findLast((text) => /^\s*\d+\s+\d+\s+[\d.]+\s/.test(text));
   if (line === undefined) throw new Error(`no figures of perftest: ${output.trim().slice(-200)}`);

@@ -7,7 +7,6 @@ export interface Shares {
   readonly goodput: Measurement;
   /** What the slowest got, in parts of an equal share, for each stretch. */
   readonly leastShare: Measurement;
-  /** What the quickest got. */
   readonly largestShare: Measurement;
 }
 

@@ -10,11 +10,9 @@ import { adopt } from './children.js';
 /** A program that may be installed or not. */
 export interface Tool {
   readonly program: string;
-  /** How to get it. */
   readonly advice: string;
 }
 
-/** Whether the program is there. */
 export function isInstalled({ program }: Tool): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
@@ -43,7 +41,6 @@ function isListening(port: number): boolean {
   );
 }
 
-/** A TCP port that nobody has now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -129,7 +126,6 @@ export class ToolServer implements AsyncDisposable {
       await Promise.race([once(this.#child, 'exit'), sleep(START_MS, undefined, { ref: false })]);
   }
 
-  /** Ends it. */
   [Symbol.asyncDispose](): Promise<void> {
     return end(this.#child);
   }

@@ -10,19 +10,16 @@ export const UCX: Tool = { program: 'ucx_perftest', advice: 'apt-get install ucx
 /** What `UCX_TLS` may name here. */
 export type UcxTransport = 'tcp' | 'posix' | 'sysv';
 
-/** By what our own goes. */
 export interface OwnUcp extends Way {
   readonly transport: 'rc' | 'ud';
 }
 
-/** Whose tool plays, by what it goes. */
 export type UcxPlayer = UcxTransport | OwnUcp;
 
 /** ucx_perftest's names of what is done. */
 export type UcxTest = UcxLatencyTest | 'ucp_put_bw' | 'ucp_get' | 'ucp_am_bw';
 export type UcxLatencyTest = 'tag_lat' | 'ucp_am_lat';
 
-/** How many rounds one run has. */
 export interface Rounds {
   readonly count: number;
   readonly warmUp: number;
@@ -48,7 +45,6 @@ const OWN_TOOL = fileURLToPath(new URL('../../tools/main.js', import.meta.url));
 const NETWORK = `127.91.${process.pid % 256}`;
 const [OWN_SERVER, OWN_CLIENT] = [`${NETWORK}.201`, `${NETWORK}.202`];
 
-/** The command lines of both sides. */
 function commandsOf(player: UcxPlayer, what: readonly string[]): ToolRun {
   if (typeof player === 'string')
     return {

@@ -8,7 +8,6 @@ import { serveTable, TableReader } from './neighbourhood.js';
 /** How GETs are served: by requests, or by READs. PUTs are requests by `rc`, or by the design's own transport. */
 export type Design = 'rc' | 'uc' | 'ud' | 'pilaf' | 'farm';
 
-/** Where a server is, and its table. */
 export interface DesignPlaces {
   readonly store: { readonly host: string; readonly port: number };
   readonly table: { readonly host: string; readonly port: number };
@@ -17,7 +16,6 @@ export interface DesignPlaces {
 /** What a peer can be told to do. */
 export type DesignOrder =
   | { readonly kind: 'hello' }
-  /** Sets all keys. */
   | { readonly kind: 'fill' }
   /** One call after the other: µs. */
   | { readonly kind: 'latency'; readonly putPercent: number; readonly effort: Effort }

@@ -18,7 +18,6 @@ export type EchoOrder = { readonly kind: 'hello' } | ({ readonly kind: 'ping' } 
 
 /** The longest message. */
 const MESSAGE_BYTES = 4096;
-/** Receives that are posted. */
 const DEPTH = 16;
 
 const [address, host, port] = process.argv.slice(2);

@@ -17,7 +17,6 @@ type CopyWithin = (to: GpuHandle, from: GpuHandle, lengthBytes: number) => void;
 /** A function of a library, of numbers and handles. */
 type Call = (...words: readonly number[]) => number;
 
-/** CL_CONTEXT_DEVICES. */
 const CONTEXT_DEVICES = 0x1081;
 
 function expectSuccess(call: string, status: number): void {

@@ -8,7 +8,6 @@ import { openOwnCopies } from './gpu-api.js';
 /** From where to where: into the device, out of it, or from one of its buffers to another. */
 export type GpuWay = 'into' | 'within' | 'outOf';
 
-/** What it can be told to do. */
 export interface GpuOrder {
   readonly kind: 'copies';
   readonly way: GpuWay;

@@ -11,7 +11,6 @@ export type KvOperation = 'get' | 'set';
 /** What a peer can be told to do. */
 export type KvOrder =
   | { readonly kind: 'hello' }
-  /** Sets all keys. */
   | { readonly kind: 'fill' }
   /** One call after the other: µs. */
   | { readonly kind: 'latency'; readonly operation: KvOperation; readonly effort: Effort }

@@ -20,7 +20,6 @@ export type MemcachedOrder =
 const [port] = process.argv.slice(2);
 const value = 'x'.repeat(VALUE_BYTES);
 const STEP = 7919;
-/** memcached's text protocol. */
 const REQUESTS = {
   get: Array.from({ length: KV_KEYS }, (_, n) => `get ${kvKey(n)}\r\n`),
   set: Array.from({ length: KV_KEYS }, (_, n) => `set ${kvKey(n)} 0 0 ${VALUE_BYTES}\r\n${value}\r\n`),

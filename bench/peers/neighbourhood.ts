@@ -37,7 +37,6 @@ export function serveTable(host: string, keys: readonly Uint8Array[], value: Uin
   return listener.address;
 }
 
-/** A READ on its way, and who waits for it. */
 interface Reading {
   readonly at: number;
   readonly key: Uint8Array;
@@ -83,7 +82,6 @@ export class TableReader {
     this.#rkey = view.getUint32(8);
   }
 
-  /** The value of the nth key. */
   get(n: number, key: Uint8Array): Promise<Uint8Array | undefined> {
     return new Promise((resolve) => {
       const bytes = NEIGHBOURS * this.#slotBytes;

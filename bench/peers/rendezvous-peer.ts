@@ -3,7 +3,6 @@ import type { Effort } from '../measure/measurement.js';
 import { alloc, openDevice } from '../../src/entry/index.js';
 import { type UcpEndpoint, type UcpListener, UcpWorker } from '../../src/entry/ucp.js';
 
-/** What it can be told to do. */
 export interface RendezvousOrder {
   readonly kind: 'rendezvous';
   readonly bytes: number;

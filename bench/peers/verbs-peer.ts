@@ -6,7 +6,6 @@ import { type Verb, VerbsEnd, type VerbsInfo } from './verbs-end.js';
 export type VerbsOrder =
   | { readonly kind: 'hello' }
   | { readonly kind: 'connect'; readonly peer: VerbsInfo }
-  /** Answers what comes. */
   | { readonly kind: 'serve'; readonly answer?: Verb; readonly bytes: number }
   | { readonly kind: 'rate'; readonly verb: Verb; readonly bytes: number; readonly effort: Effort }
   | {

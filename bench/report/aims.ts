@@ -14,7 +14,6 @@ export interface Aim {
   readonly bound: { readonly atMost: number } | { readonly atLeast: number };
 }
 
-/** How an aim stands. */
 export interface Standing {
   readonly aim: Aim;
   /** The number; undefined when something of it was not measured. */
@@ -355,7 +354,6 @@ function verdictOf(reached: number, bound: Aim['bound']): { readonly met: boolea
   return { met: false, verdict: `missed by ${Math.max(1, Math.round(missedBy * 100))} %` };
 }
 
-/** Where the figures stand against an aim. */
 export function standingOf(aim: Aim, figures: Figures): Standing {
   const values = aim.of.map(figures);
   const missing = aim.of.filter((_, i) => values[i] === undefined);

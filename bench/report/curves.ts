@@ -1,7 +1,6 @@
 /** The bench's results as curves: one for each thing that was measured at several sizes. */
 import { type Axis, type Curve, MESSAGE_SIZES, type Plot } from '../../src/cli/kit/plot.js';
 
-/** What of a result is drawn. */
 export interface Drawable {
   /** `KIND.BYTES.WHO`. */
   readonly id: string;
@@ -46,7 +45,6 @@ function herdPlots(): typeof PLOTS {
   return plots;
 }
 
-/** The plots there are, by the first part of ids. */
 export const PLOTS: Readonly<Record<string, Omit<Plot, 'curves'> & { readonly file: string }>> = {
   latency: {
     file: 'latency.svg',
@@ -63,7 +61,6 @@ export const PLOTS: Readonly<Record<string, Omit<Plot, 'curves'> & { readonly fi
   ...herdPlots(),
 };
 
-/** The curves of one kind, in the order of the results. */
 export function curvesOf(kind: string, results: readonly Drawable[]): readonly Curve[] {
   const curves = new Map<string, { name: string; points: (readonly [number, number])[] }>();
   for (const { id, what, median } of results) {

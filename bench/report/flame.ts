@@ -1,6 +1,5 @@
 /** Stacks as a flame graph, in SVG: each frame as wide as its share of the time, on top of whoever called it. */
 
-/** A function at one place in the stacks. */
 export interface Frame {
   readonly name: string;
   /** With everything that it called. */

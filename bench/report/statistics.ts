@@ -1,4 +1,3 @@
-/** A figure with what is known of its reliability. */
 export interface Figure {
   readonly median: number;
   readonly min: number;

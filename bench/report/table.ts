@@ -6,7 +6,6 @@ import type { Figure } from './statistics.js';
 const WHAT_WIDTH = 42;
 const AIM_WIDTH = 56;
 
-/** Three digits that count. */
 export function digits(value: number): string {
   if (value === 0) return '0';
   if (value >= 100) return value.toFixed(0);
@@ -18,7 +17,6 @@ export function spreadText({ min, max, samples }: Figure): string {
   return samples === 1 ? '1 sample' : `${digits(min)} to ${digits(max)}`;
 }
 
-/** What an aim asks for. */
 export function boundText({ bound }: Aim): string {
   return 'atMost' in bound ? `at most ${bound.atMost}` : `at least ${bound.atLeast}`;
 }
@@ -46,7 +44,6 @@ export function missingLine(what: string, why: string): string {
   return `  ${what.padEnd(WHAT_WIDTH)}${'–'.padStart(7)} ${why}`;
 }
 
-/** How an aim stands, as a line. */
 export function aimLine({ aim, reached, verdict }: Standing): string {
   const number = reached === undefined ? '–' : digits(reached);
   return `  ${aim.what.padEnd(AIM_WIDTH)}${boundText(aim).padStart(13)}  ${number.padStart(7)} ${aim.unit.padEnd(16)} ${verdict}`;

@@ -15,7 +15,6 @@ const OURS: readonly (readonly [MessengerName, string])[] = [
   ['raw', 'the raw calls'],
   ['messages', 'verbena/messages'],
 ];
-/** Other layers, over UDP alone. */
 const LAYERS: readonly (readonly [MessengerName, string])[] = [
   ['rsocket', 'verbena/net over rsockets'],
   ['ucp', 'verbena/ucp, tags'],

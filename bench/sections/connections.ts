@@ -6,7 +6,6 @@ import type { Row, SectionMaker } from './section.js';
 const TOGETHER = 1000;
 const KEPT = 10_000;
 
-/** What connections cost. */
 export const connections: SectionMaker = ({ effort, times }) => ({
   title: `Connections by rdma_cm, ${TOGETHER.toLocaleString('en')} made and ended together, queue pairs and all`,
   rows: [

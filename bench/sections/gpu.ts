@@ -6,7 +6,6 @@ import { bytesName, type Row, type SectionMaker } from './section.js';
 const KIB = 1024;
 const MIB = KIB * KIB;
 const LENGTHS = [64 * KIB, MIB, 64 * MIB];
-/** What takes a stretch by itself is longer. */
 const LONG_BYTES = 8 * MIB;
 /** NICs in threads come in bursts where there are few processors, and of the longest a stretch has to have some as well. */
 const [STRETCHES_LONGER, LONG_STRETCHES_LONGER] = [4, 12];

@@ -22,7 +22,6 @@ import { xio } from './xio.js';
 const KIB = 1024;
 const MIB = KIB * KIB;
 
-/** Everything. */
 export const FULL: Extent = {
   effort: { stretches: 5, stretchMs: 150, warmUpMs: 1500 },
   times: 3,
@@ -71,7 +70,6 @@ const awaited = (extent: Extent): Extent => ({
   effort: { ...extent.effort, warmUpMs: AWAITED_WARM_UP_MS },
 });
 
-/** The sections, for an extent. */
 export function sectionsOf(extent: Extent): readonly Section[] {
   return [
     ...extent.latencyBytes.map((bytes) => latency(bytes, extent)),

@@ -21,7 +21,6 @@ const LOADS: Readonly<Record<string, Omit<Load, 'operation'>>> = {
 };
 const OPERATIONS = ['get', 'set'] as const;
 
-/** A store, and how it is measured. */
 interface Store {
   readonly id: string;
   readonly name: string;

@@ -3,7 +3,6 @@ import { queuePairCost } from '../measure/queue-pairs.js';
 import { writeInTurn } from '../measure/rdma.js';
 import type { Row, SectionMaker } from './section.js';
 
-/** What many queue pairs cost those that use them. */
 export const inTurn: SectionMaker = ({ effort, qpCounts }) => ({
   title: 'An RDMA WRITE of 64 bytes, one after the other, each on the next queue pair (inline, UDP)',
   rows: qpCounts.map((count) => ({
@@ -14,7 +13,6 @@ export const inTurn: SectionMaker = ({ effort, qpCounts }) => ({
   })),
 });
 
-/** What a queue pair costs that is there. */
 export const queuePairs: SectionMaker = ({ times, qpCostCounts }) => ({
   title: 'A queue pair with 128 send and 128 receive requests',
   rows: qpCostCounts.flatMap((count): Row[] => {

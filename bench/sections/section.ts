@@ -6,7 +6,6 @@ import type { Rounds } from '../measure/ucx.js';
 
 export type Unit = 'µs' | 'ms' | 'GB/s' | '10^6/s' | '1/s' | 'KiB' | '%' | 'of a fair share';
 
-/** One figure. */
 export interface Row {
   /** By which aims and plots find it: parts with dots between, as `write.65536.inline.udp`. */
   readonly id: string;
@@ -19,7 +18,6 @@ export interface Row {
   readonly problem?: string | undefined;
 }
 
-/** Figures that belong together. */
 export interface Section {
   readonly title: string;
   readonly rows: readonly Row[];
@@ -39,16 +37,13 @@ export interface Extent {
   readonly qpCostCounts: readonly number[];
   readonly senders: readonly number[];
   readonly idleSeconds: number;
-  /** Of HERD's figures. */
   readonly verbBytes: readonly number[];
   readonly herdWindows: readonly number[];
   readonly putPercents: readonly number[];
   readonly storeBytes: readonly number[];
-  /** Of requests, and of their answers. */
   readonly requestBytes: readonly number[];
 }
 
-/** Makes a section for an extent. */
 export type SectionMaker = (extent: Extent) => Section;
 
 /** The ways between two NICs of one machine; rows of ours exist for each. */

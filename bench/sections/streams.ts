@@ -10,7 +10,6 @@ const KIB = 1024;
 const SIZES = [64 * KIB, KIB * KIB];
 const MESSAGE_BYTES = 64;
 const IDLE = 1000;
-/** Of an HTTP client. */
 const CONNECTIONS = 10;
 /** Transfers of C's rstream. */
 const ROUNDS = 3000;

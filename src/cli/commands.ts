@@ -45,7 +45,6 @@ const ONE_MESSAGE = [
   ['rdma_xserver', 'the server of rdma_xclient'],
 ] as const;
 
-/** The subcommands. */
 export const ENTRIES: readonly Entry[] = [
   {
     name: 'transfer',
@@ -240,7 +239,6 @@ function refusingWith(code: number, command: Command): Command {
   return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : code));
 }
 
-/** Loads a subcommand. */
 export async function commandOf(entry: Entry): Promise<Command> {
   const command = refusingWith(entry.usageExit ?? USAGE_EXIT, (await entry.load()).command());
   return command.showHelpAfterError(`(verbena ${entry.name} --help lists what there is)`);

@@ -6,7 +6,6 @@ import type { ProgramThread } from './launcher/program-thread.js';
 import { thisMachine } from './launcher/system-calls.js';
 import { FailureReport, print, say, statisticsLine } from './reports/failure-report.js';
 
-/** What the command line asks for. */
 export interface RunFlags {
   readonly addr: readonly string[];
   readonly netem?: string;
@@ -26,7 +25,6 @@ export function check(): number {
   return told.every(({ problem }) => problem === undefined) ? 0 : FAILED;
 }
 
-/** Ends this process as the program has ended. */
 function endLike({ code, signal, sentence, refused }: ProgramEnd): void {
   if (refused !== undefined) say(filterProblem(refused));
   if (sentence !== undefined) say(sentence);
@@ -37,7 +35,6 @@ function endLike({ code, signal, sentence, refused }: ProgramEnd): void {
   process.exit(code);
 }
 
-/** Runs a program, and ends as it does. */
 export function runProgram(thread: ProgramThread, words: readonly string[], flags: RunFlags): void {
   const machine = thisMachine();
   const problem = machineProblem();

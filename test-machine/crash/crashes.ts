@@ -37,7 +37,6 @@ export class Crashes {
     clientsKilled: 0,
     tornBytes: 0,
   };
-  /** What was wrong. */
   readonly violations: string[] = [];
   readonly #random: SeededRandom;
   #begun = 0;

@@ -13,12 +13,10 @@ interface Account {
 /** For each key what was acknowledged, and what was asked for since. */
 export class Ledger {
   readonly #accounts = new Map<string, Account>();
-  /** Changes that were acknowledged. */
   acknowledged = 0;
   /** Changes that were not, and are found to be there, or not. */
   done = 0;
   undone = 0;
-  /** Values that were compared. */
   compared = 0;
 
   get keys(): readonly string[] {

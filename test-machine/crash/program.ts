@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 export class Program {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #lines: Promise<unknown>;
-  /** What it said went wrong. */
   errors = '';
 
   /** @param name `server` or `client`. @param onLine is told each line that it says, also those that are read after its end */

@@ -86,7 +86,6 @@ function count(text: string): number {
   throw new InvalidArgumentError('It is a number from 1 on.');
 }
 
-/** One of several parts, which together are all there is to play. */
 interface Part {
   readonly number: number;
   readonly of: number;

@@ -18,7 +18,6 @@ export interface Meeting {
   readonly serverProgram?: string;
   /** What it is played with: for people. */
   readonly variant: string;
-  /** Debian's packages that it takes. */
   readonly packages: readonly string[];
   /** A command of the shell that fails where something is missing beside the program. */
   readonly probe?: string;

@@ -4,5 +4,4 @@ import { layers } from './programs/layers.js';
 import { perftest } from './programs/perftest.js';
 import { rdmacmUtils } from './programs/rdmacm-utils.js';
 
-/** Every meeting. */
 export const meetings: readonly Meeting[] = [...ibverbsUtils, ...rdmacmUtils, ...perftest, ...layers];

@@ -15,7 +15,6 @@ export const Setting = {
 } as const;
 export type Setting = (typeof Setting)[keyof typeof Setting];
 
-/** How a meeting went. */
 export interface Played {
   readonly meeting: Meeting;
   readonly setting: Setting;
@@ -25,7 +24,6 @@ export interface Played {
   readonly why: string;
 }
 
-/** What launchers and tools are started by. */
 export const VERBENA = fileURLToPath(new URL('../../../bin/verbena', import.meta.url));
 /** Until a side has said what it has to say. */
 const PATIENCE_MS = 120_000;
@@ -67,7 +65,6 @@ function start(prefix: readonly string[], command: readonly string[]): Side {
   return { child, ended };
 }
 
-/** Ends a side with all that it has started. */
 function end({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
@@ -108,7 +105,6 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A side as words of a command line. */
 function wordsOf({ environment = [] }: Meeting, program: string, args: readonly string[]): string[] {
   return environment.length === 0 ? [program, ...args] : ['env', ...environment, program, ...args];
 }
@@ -157,7 +153,6 @@ async function playTwo(meeting: Meeting, setting: Setting, prefix: readonly stri
   return ended;
 }
 
-/** In which settings a meeting can be played. */
 export function settingsOf({ server, ours: hasTool, refuses, awayFromLoopback = false }: Meeting): readonly Setting[] {
   // Machines have many addresses of loopback, and often one other.
   if (server === undefined || refuses !== undefined || awayFromLoopback) return [Setting.ONE];

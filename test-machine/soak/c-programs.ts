@@ -88,10 +88,8 @@ interface Started {
   errors: string;
 }
 
-/** What was done. */
 export interface CProgramFigures {
   rounds: number;
-  /** Programs that signals have interrupted. */
   interrupted: number;
   readonly fates: Partial<Record<Fate, number>>;
 }

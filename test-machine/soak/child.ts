@@ -10,7 +10,6 @@ const PROGRAM = fileURLToPath(new URL('./member.js', import.meta.url));
 const NODE_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=256'];
 /** USER_HZ is 100 wherever Node runs. */
 const MS_PER_TICK = 10;
-/** Ends of logs that are shown. */
 const TAIL_LINES = 12;
 
 export interface ChildHandlers {
@@ -78,7 +77,6 @@ export class Child {
     if (!this.isGone) this.#process.kill(signal);
   }
 
-  /** The last that it has said. */
   tail(): string {
     return readFileSync(this.log, 'utf8').trimEnd().split('\n').slice(-TAIL_LINES).join('\n');
   }

@@ -25,7 +25,6 @@ import { ECHO_BYTES, LIBRARY_ROUND, NOTICE_BYTES } from './sizes.js';
 const ENDINGS = 5;
 const KINDS: readonly Moment[] = ['write', 'send', 'read', 'atomic'];
 
-/** Memory of one conversation at a time. */
 export class ClientMemory {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
@@ -93,7 +92,6 @@ export class Asking extends Conversation {
     return this.#done;
   }
 
-  /** Asks for one round, as soon as there is room for it. */
   async ask(): Promise<void> {
     const { slots } = this.talk.memory;
     while (!this.isBroken && this.#next - this.#done >= slots) await this.happening();
@@ -160,7 +158,6 @@ export class Asking extends Conversation {
     ];
   }
 
-  /** Which part of the library a round reads. */
   #reading(round: number): { readonly from: number; readonly lengthBytes: number } {
     const { slotBytes } = this.talk.memory;
     const lengthBytes = lengthOf(this.key ^ 0x5eed, round, slotBytes);

@@ -65,7 +65,6 @@ export class Connections {
     }
   }
 
-  /** That is enough said about it. */
   forget(connection: number): void {
     this.#all.delete(connection);
   }

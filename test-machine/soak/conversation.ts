@@ -106,7 +106,6 @@ export abstract class Conversation {
     }
   }
 
-  /** A post that was refused. */
   protected refused(error: unknown): void {
     const isOver = error instanceof VerbsError && (!(error instanceof PostError) || error.errno === 'EINVAL');
     if (!isOver) this.reporter.violation(`a post was refused: ${String(error)}`);

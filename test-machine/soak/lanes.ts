@@ -154,7 +154,6 @@ export function lanePlans(
   ];
 }
 
-/** All that can be done to the members of lanes. */
 export function cardsOf(lanes: readonly LanePlan[]): Card[] {
   return lanes.flatMap(({ name: lane, members }) =>
     members.flatMap(({ name: member, faults, moments = [] }) =>

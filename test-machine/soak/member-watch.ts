@@ -1,4 +1,3 @@
-/** A member of a lane, through all its lives. */
 import { join } from 'node:path';
 import { Child } from './child.js';
 import type { MemberPlan } from './lanes.js';
@@ -44,7 +43,6 @@ export class MemberWatch {
   /** Until when something is done to it. */
   busyUntilMs = 0;
   isStopped = false;
-  /** It is to end. */
   mayEnd = false;
   heardAtMs = 0;
   bornAtMs = 0;

@@ -10,7 +10,6 @@ import { Server, stackOf } from './server.js';
 import { squeeze } from './squeeze.js';
 import { SteadyClient } from './steady-client.js';
 
-/** What a program does, whatever it is. */
 export interface Activity {
   /** Ends it, so that nothing is left of it. */
   finish(): Promise<void>;
@@ -20,7 +19,6 @@ export interface Activity {
   terminate?(restMs: number): Promise<void>;
 }
 
-/** For the last words to arrive. */
 const LAST_WORDS_MS = 200;
 
 const options = (workerData ?? JSON.parse(process.argv[2])) as MemberOptions; // by the supervisor, which is ours

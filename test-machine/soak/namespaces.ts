@@ -8,7 +8,6 @@ const DEVICE = 'soak0';
 /** Each by itself: with the first address of a net the kernel removes all others of it. */
 const NET_BITS = 32;
 
-/** Addresses in it. */
 export const NAMESPACE_SERVER = '10.74.0.1';
 export const NAMESPACE_CLIENT = '10.74.0.2';
 

@@ -17,7 +17,6 @@ function mixed(a: number, b: number): number {
   return x ^ (x >>> 13);
 }
 
-/** The word at a place of a round. */
 export function wordOf(key: number, round: number, place: number): number {
   return Math.imul(mixed(key, round) ^ Math.imul(place + 1, 0x9e3779b1), 0x27d4eb2f);
 }

@@ -13,7 +13,6 @@ export interface Card {
   readonly moment?: Moment;
 }
 
-/** One that is to be done. */
 export interface Fault extends Card {
   /** After the one before it. */
   readonly afterMs: number;

@@ -5,14 +5,12 @@ import type { HostKind, LinkKind } from '../../src/entry/index.js';
 export const MOMENTS = ['write', 'send', 'read', 'atomic', 'connect', 'accept', 'close'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-/** Port of all servers. */
 export const PORT = 7471;
 
 /** What a program is told when it starts. */
 export interface MemberOptions {
   readonly role: 'server' | 'client' | 'crowd' | 'hosted client';
   readonly address: string;
-  /** Where the server is. */
   readonly server: string;
   readonly host: HostKind;
   readonly link: LinkKind;
@@ -22,7 +20,6 @@ export interface MemberOptions {
   readonly seed: number;
 }
 
-/** What a supervisor asks for. */
 export type Order =
   | { readonly order: 'finish' }
   /** Dies within `delayMs` of the next such moment. */
@@ -62,7 +59,6 @@ export interface Footprint {
   readonly cpuMs: number;
 }
 
-/** What a program tells its supervisor. */
 export type Report =
   | { readonly report: 'ready' }
   | { readonly report: 'up'; readonly connection: number }
@@ -71,9 +67,7 @@ export type Report =
   /** Something failed that may fail, when a fault is about. */
   | { readonly report: 'failed'; readonly what: string }
   | { readonly report: 'violation'; readonly text: string }
-  /** A crowd that was asked for is through. */
   | { readonly report: 'crowd'; readonly count: number; readonly failed: number; readonly tookMs: number }
-  /** The thread of the client was terminated. */
   | { readonly report: 'terminated'; readonly tookMs: number }
   | {
       readonly report: 'status';

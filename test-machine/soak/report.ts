@@ -1,4 +1,3 @@
-/** What a soak says at its end. */
 import type { MemberWatch } from './member-watch.js';
 import type { Footprint } from './protocol.js';
 import type { Soak } from './soak.js';
@@ -50,7 +49,6 @@ function memberLine(member: MemberFigures): string {
   );
 }
 
-/** All of it as plain data. */
 export function figuresOf(soak: Soak, seed: number, wantedSeconds: number, skipped: readonly string[]): object {
   const { tally, seconds, connections, members } = soak;
   return {

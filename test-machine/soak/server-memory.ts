@@ -145,7 +145,6 @@ export class ServerMemories {
     return this.#list(slots, slotBytes).pop() ?? new ServerMemory(this.host, slots, slotBytes);
   }
 
-  /** Of one that is closed. */
   giveBack(memory: ServerMemory, what: string): void {
     const timer = setTimeout(() => {
       this.#aside.delete(timer);

@@ -4,5 +4,4 @@
 export const NOTICE_BYTES = 256;
 /** How much of it comes back. */
 export const ECHO_BYTES = 64;
-/** The round that a server's library has the words of. */
 export const LIBRARY_ROUND = 0;

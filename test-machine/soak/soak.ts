@@ -41,7 +41,6 @@ const STALL_MS = 120;
 const VERDICT_MS = 2500;
 /** Traffic by which a capture must have met the limit of its file. */
 const CAPTURED_BYTES = 4 << 20;
-/** More descriptors than anybody takes for caches. */
 const MOST_MORE_DESCRIPTORS = 16;
 /** So long must a member have been watched for its memory to be judged, and so much more may it have then. */
 const JUDGED_MS = 300_000;
@@ -66,7 +65,6 @@ export class Soak {
   readonly tally = new Tally();
   readonly members: readonly MemberWatch[];
   readonly connections = new Connections();
-  /** When all were up. */
   beganMs = performance.now();
   readonly pids = new Set<number>();
   readonly #choices: Choices;

@@ -9,7 +9,6 @@ import { writeFileSync } from 'node:fs';
 const LOOK_SECONDS = '1';
 
 export class TimeOfDay {
-  /** For the environment of programs that are to run under it. */
   readonly environment: Readonly<Record<string, string>>;
 
   private constructor(

@@ -1,6 +1,5 @@
 /** The hosts. Everybody knows all addresses. */
 export const VICTIM = '10.0.0.1';
-/** A friend of the victim, with a device. */
 export const FRIEND = '10.0.0.2';
 /** A friend that is silent: the victim waits for its answers. */
 export const SILENT = '10.0.0.3';
@@ -8,7 +7,6 @@ export const SILENT = '10.0.0.3';
 export const SLOW = '10.0.0.4';
 export const ADVERSARY = '10.0.0.66';
 
-/** Where the victim listens. */
 export const PORT = 7000;
 export const UDP_PORT = 7001;
 /** Requests that may wait at each of its listeners. */

@@ -13,7 +13,6 @@ const TESTBED_SEED = 0x5ce7e;
 const BURST = 32;
 const OUTSIDE_PERCENT = 20;
 
-/** What became of one kind of attack. */
 export interface Tally {
   attempts: number;
   /** How many successes luck alone would have given: the sum of the chances that all guesses were right. */

@@ -135,7 +135,6 @@ export class Conversations {
     this.#waiting = [];
   }
 
-  /** Accepts the request that has just come. */
   #accept(qp: Qp): number {
     this.takeNews();
     const id = this.#waiting.pop();
@@ -165,7 +164,6 @@ function managed({ qpNum, qpType }: Qp) {
   return { qpNum, qpType, srq: false, managed: true };
 }
 
-/** A queue pair in INIT. */
 function queuePair(context: Context): Qp {
   const cq = context.createCq({ cqe: 16 });
   const qp = context.allocPd().createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq });

@@ -83,7 +83,6 @@ export class Forge {
     this.network.inject(from, this.target, bytes.subarray(0, length));
   }
 
-  /** A datagram of a connection manager. */
   say(from: string, message: CmMessage): void {
     const mad = encodeCmMessage(message);
     const opcode = Opcode.UD_SEND_ONLY;

@@ -3,7 +3,6 @@ import type { Choices } from '../fuzz/random.js';
 /** A number that stands between somebody and what is not theirs. */
 export interface Secret {
   readonly bits: 24 | 32;
-  /** The values that would do. */
   readonly truths: () => readonly number[];
   /** Numbers of that kind that the adversary came by honestly: are others near them? */
   readonly near?: () => readonly number[];

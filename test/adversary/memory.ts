@@ -10,7 +10,6 @@ const PUBLIC = 0x11;
 const SECRET_BIT = 0x80;
 const PIECE_BYTES = 1024;
 
-/** Part of the victim's memory. */
 export interface MemoryPiece {
   readonly offset: number;
   readonly bytes: Uint8Array;
@@ -58,7 +57,6 @@ export class VictimMemory {
     this.remember();
   }
 
-  /** Everything is as it should be. */
   remember(): void {
     this.#before.set(this.#arena);
   }

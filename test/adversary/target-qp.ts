@@ -6,9 +6,7 @@ import { ALL_ACCESS } from '../../src/device/nic/test/rings.js';
 /** A queue pair of the victim's, and what its peer has to say to it. */
 export interface TargetQp<T extends QpBase = QpBase> {
   readonly qp: T;
-  /** The PSN that it expects next. */
   psn: number;
-  /** The first that it uses itself. */
   readonly sqPsn: number;
 }
 

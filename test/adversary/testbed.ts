@@ -44,7 +44,6 @@ import { ADVERSARY, FRIEND, SILENT, VICTIM } from './addresses.js';
 import { connectTarget, freshPsn, type TargetQp } from './target-qp.js';
 
 const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 1, maxRecvSge: 1 };
-/** Where the window is, and how long. */
 export const WINDOW_BYTES = 512;
 export const WINDOW_OFFSET = 256;
 /** Bytes that a message of the adversary's may fill. */
@@ -52,7 +51,6 @@ export const MESSAGE_BYTES = 256;
 /** Bytes that the victim asks the adversary for. */
 export const ASKED_BYTES = 64;
 const GUEST_RECEIVES = 4;
-/** What the adversary calls its ends. */
 const GuestQpn = { RC: 0x42, UC: 0x43, XRC: 0x44 } as const;
 
 export function adapterOf(context: Context): Adapter {
@@ -76,9 +74,7 @@ export class Testbed {
   readonly mainPd: Pd;
   readonly otherPd: Pd;
   readonly guestPd: Pd;
-  /** Memory of the victim and its friends. */
   readonly main: Mr;
-  /** Of a protection domain in which nobody is. */
   readonly other: Mr;
   /** Of the domain in which the adversary is a guest: only the window opens a part of it; all open, to those with its key; open for reading. */
   readonly hidden: Mr;

@@ -29,7 +29,6 @@ function pair(sim: Sim): { readonly server: SimHost; readonly client: SimHost } 
   return { server: sim.host('server'), client: sim.host('client') };
 }
 
-/** What a promise rejects with. */
 async function refusalOf(promise: Promise<unknown>): Promise<VerbsError> {
   const error = await promise.then(
     () => undefined,

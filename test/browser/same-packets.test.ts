@@ -16,7 +16,6 @@ const SEEDS = 100;
 const FEW_SEEDS = 5;
 const PATIENCE_MS = 300_000;
 
-/** The functions of the scenario, wherever they run. */
 type Elsewhere = Pick<typeof scenario, 'digestsOf' | 'linesOf'>;
 
 const bundle = await bundled(fileURLToPath(new URL('support/scenario.js', import.meta.url)));
@@ -39,7 +38,6 @@ async function requireSame(here: readonly Digest[], there: readonly Digest[], el
   assert.fail(`seed ${seed}: the packets differed, and when played again they did not`);
 }
 
-/** The functions of the bundle in a page. */
 function inPage(page: Page): Elsewhere {
   const call =
     <T>(name: keyof Elsewhere) =>

@@ -47,7 +47,6 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
   'a window of type 2': (end, access) => bindWindow(end, MwType.TYPE_2, access),
 };
 
-/** What is taken away. */
 const MISSING: Readonly<Record<string, { readonly local?: number; readonly remote?: number }>> = {
   'with all access': {},
   'and own memory without LOCAL_WRITE': { local: LOCAL_WRITE | REMOTE_WRITE | REMOTE_ATOMIC },

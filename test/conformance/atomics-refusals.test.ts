@@ -28,7 +28,6 @@ interface Wrong {
   readonly lkey?: number;
   readonly rkey?: number;
   readonly offset?: number;
-  /** What is special about the pair. */
   readonly pair?: PairOptions;
   /** How the request ends: by a status, or refused while posting. */
   readonly outcome: WcStatus | 'EINVAL';

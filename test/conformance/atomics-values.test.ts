@@ -37,7 +37,6 @@ function compareSwap(local: End, remote: Pick<End, 'mr'>, compare: bigint, swap:
   return { opcode: ATOMIC_CMP_AND_SWP, sgList, atomic: { ...remoteOf(remote.mr), compareAdd: compare, swap } };
 }
 
-/** What either end has now. */
 const valuesOf = (local: Pick<End, 'mr'>, remote: Pick<End, 'mr'>) => ({
   local: readU64(local.mr),
   remote: readU64(remote.mr),

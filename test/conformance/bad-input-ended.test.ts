@@ -93,7 +93,6 @@ const qp: Calls<Specimens['qp']> = {
 
 type Named = Readonly<Record<string, (on: Specimens, living: Specimens, context: Context) => unknown>>;
 
-/** The calls on one of several objects. */
 const on = <T>(pick: (specimens: Specimens) => T, calls: Calls<T>): Named =>
   Object.fromEntries(
     Object.entries(calls).map(([name, call]) => [

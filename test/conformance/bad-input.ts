@@ -98,11 +98,8 @@ export class World extends Belongings {
   readonly srq: Srq;
   /** A region with a window of type 1 bound to it. */
   readonly bound: Mr;
-  /** In RESET. */
   readonly own: Specimens;
-  /** Objects that were ended. */
   readonly ended: Specimens;
-  /** Objects of another device. */
   readonly strange: Specimens;
 
   constructor(readonly devices: readonly Context[]) {
@@ -129,14 +126,12 @@ export class World extends Belongings {
     this.srq.postRecv([{ wrId: 1 }, { wrId: 2 }]);
   }
 
-  /** All queue pairs. */
   get pairs(): readonly QpBase[] {
     const { rc, uc, ud, xrc, own, sharing } = this;
     const ends = [rc, uc, ud].flatMap(({ local, remote }) => [local.qp, remote.qp]);
     return [...ends, xrc.local.qp, xrc.remote.qp, own.qp, sharing];
   }
 
-  /** What programs can ask about all of it. */
   snapshot(): unknown {
     const { context, devices, own, srq, xrc, bound, local, strange } = this;
     return {
@@ -175,7 +170,6 @@ export class World extends Belongings {
     assertSuccess(xrc.remote, pollOne(xrc.remote.cq));
   }
 
-  /** Where the local datagrams go. */
   datagram(): { readonly ah: Ah; readonly remoteQpn: number; readonly remoteQkey: number } {
     this.#ah ??= handleTo(this.ud.local, this.ud.remote);
     return { ah: this.#ah, remoteQpn: this.ud.remote.qp.qpNum, remoteQkey: QKEY };

@@ -97,7 +97,6 @@ conformance('the bounds of a region', (provider) => {
 conformance('messages of zero bytes', (provider) => {
   const devices = useDevices(provider, 1);
 
-  /** Sends nothing from one piece into another. */
   function sendNothing({ local, remote }: Pair, source: Sge, target: Sge): void {
     remote.qp.postRecv({ sgList: [target] });
     assertSuccess(local, perform(local, { opcode: WrOpcode.SEND, sgList: [source] }));

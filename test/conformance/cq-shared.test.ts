@@ -6,7 +6,6 @@ import { Belongings, countUp, idsByQp, SidePair } from './sides.js';
 import { assertEmpty, assertSuccess, pollUntil, remoteOf, useDevices } from './support.js';
 
 const CQE = 200;
-/** What stays free in the queue. */
 const FREE = 10;
 const PAIRS = 2;
 /** Of each pair. */

@@ -18,7 +18,6 @@ interface Seen {
   readonly byteLen: number;
 }
 
-/** The next completion, read in place. */
 function readOne(cq: Cq): Seen {
   waitUntil(cq.context, 'startPoll finds a completion', () => cq.startPoll());
   const { wrId, status, opcode, byteLen } = cq;

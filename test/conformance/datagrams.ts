@@ -1,4 +1,3 @@
-/** Datagrams from one end to another. */
 import assert from 'node:assert/strict';
 import {
   type Context,

@@ -69,7 +69,6 @@ const SLOW: readonly string[] = ['memory regions', 'memory windows, every other 
 const EVERYWHERE: readonly string[] = ['protection domains', 'shared receive queues'];
 const [FIRST] = providers;
 
-/** Why a test is left out, or false. */
 function skipped(what: string, provider: Provider): string | false {
   const short = !SLOW.includes(what) && (provider === FIRST || EVERYWHERE.includes(what));
   return short || process.env['VERBENA_TEST_LIMITS'] === 'all'

@@ -4,7 +4,6 @@ import { type ForeignCase, foreignCases, type ForeignSource } from './foreign.js
 
 const ROOT = new URL('../../..', import.meta.url);
 
-/** The part that is written by hand. */
 const PREFACE = new URL('test/conformance/preface.md', ROOT);
 
 const SUITES: Readonly<Record<ForeignSource, string>> = {
@@ -12,7 +11,6 @@ const SUITES: Readonly<Record<ForeignSource, string>> = {
   pyverbs: 'pyverbs, of [linux-rdma/rdma-core](https://github.com/linux-rdma/rdma-core)',
 };
 
-/** Text inside a table's cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** Of so many tests that differ in a parameter alone, the first two say what they are like. */
@@ -56,7 +54,6 @@ function section(source: ForeignSource, cases: readonly ForeignCase[]): string {
   return [intro, ...files.map(([file, found]) => `### ${file}\n\n${table(found)}`)].join('\n\n');
 }
 
-/** The whole document. */
 export function conformanceDocument(): string {
   const sources = Object.keys(SUITES) as ForeignSource[]; // the keys of a record of all sources
   const sections = sources.map((source) => {

@@ -12,7 +12,6 @@ export type ForeignSource = (typeof SOURCES)[number];
  */
 export interface ForeignCase {
   readonly source: ForeignSource;
-  /** Path inside the foreign repository. */
   readonly file: string;
   /** `Suite.case`, exactly as theirs. A parametrised case is one case; its sentence names the parameters. */
   readonly name: string;
@@ -22,7 +21,6 @@ export interface ForeignCase {
   readonly tests: readonly string[];
   /** Why no software NIC could check it, or what this device says instead; where there are no tests. */
   readonly reason?: string;
-  /** Where ours differ, and why. */
   readonly note?: string;
 }
 

@@ -104,7 +104,6 @@ export const bindRequest = (mw: Mw, rkey: number, bindInfo: MwBindInfo): SendWr 
   bindMw: { mw, rkey, bindInfo },
 });
 
-/** How a bind went. */
 export interface Bound {
   readonly wc: WorkCompletion;
   /** The window's key, if it went well. */
@@ -215,7 +214,6 @@ export class Stream {
     private readonly request: SendWr,
   ) {}
 
-  /** Posts as many as there is room for. */
   fill(): void {
     while (this.#posted - this.completions.length < this.depth) {
       this.end.qp.postSend({ ...this.request, wrId: this.#posted, sendFlags: SendFlags.SIGNALED });

@@ -31,7 +31,6 @@ const RIGHTS = [
   ['MW_BIND', MW_BIND],
 ] as const;
 
-/** All sets of rights, by name. */
 const RIGHT_SETS = Array.from({ length: 2 ** RIGHTS.length }, (_, set) => {
   const chosen = RIGHTS.filter((_right, i) => (set & (1 << i)) !== 0);
   return {

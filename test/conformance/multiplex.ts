@@ -25,7 +25,6 @@ export class Multiplex extends Belongings {
   readonly pd: Pd;
   readonly mr: Mr;
   readonly srq: Srq;
-  /** Of all receivers. */
   readonly recvCq: Cq;
   readonly senders: readonly Side[];
   readonly receivers: readonly Side[];

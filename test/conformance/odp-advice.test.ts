@@ -54,7 +54,6 @@ conformance('advice about memory on demand', (provider) => {
     for (const mr of [first, second]) pingPong(pair, mr);
   });
 
-  /** Calls in a domain with one region. */
   const refusals: readonly (readonly [string, 'EINVAL' | 'EFAULT' | 'EOPNOTSUPP', (pd: Pd, mr: Mr) => void])[] = [
     // What a program that no compiler has checked might say.
     ['of a kind that does not exist', 'EOPNOTSUPP', (pd, mr) => pd.adviseMr(3 as AdviseMrAdvice, 0, [mr.sge()])],

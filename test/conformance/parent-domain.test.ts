@@ -31,7 +31,6 @@ import {
   useDevices,
 } from './support.js';
 
-/** A domain and its parent, which end in the right order. */
 function withDomains(context: Context, threads: boolean, body: (parent: ParentDomain, pd: Pd) => void): void {
   using pd = context.allocPd();
   using td = threads ? context.allocTd() : undefined;
@@ -120,15 +119,12 @@ conformance('traffic in a parent domain', (provider) => {
 
   interface SideOptions {
     readonly qpType?: QpType;
-    /** Receive by a shared receive queue. */
     readonly shared?: boolean;
-    /** Join a thread domain. */
     readonly threads?: boolean;
     /** Ask for fields that only extended completions have. */
     readonly wcFlags?: number;
   }
 
-  /** One end, all of it in a parent domain. */
   class Side implements Disposable {
     readonly pd: Pd;
     readonly parent: ParentDomain;

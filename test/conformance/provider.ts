@@ -4,7 +4,6 @@ import { threadId } from 'node:worker_threads';
 import { SimulatedCluster } from '../../src/sim/cluster/simulated-cluster.js';
 import { type Context, type HostKind, openDevice, VerbsError } from '../../src/entry/index.js';
 
-/** A way to a device. */
 export interface Provider {
   /** How test names begin; also how a worker thread names it. */
   readonly name: string;
@@ -43,7 +42,6 @@ function openSomewhere(host: HostKind): Context {
   }
 }
 
-/** The network of all simulated devices of a process. */
 const cluster = new SimulatedCluster({ seed: 1 });
 let simulatedDevices = 0;
 
@@ -62,7 +60,6 @@ const ALL: readonly Provider[] = [
 /** Without VERBENA_TEST_PROVIDERS the suite runs in virtual time alone; that names others, separated by commas. */
 const wanted = process.env['VERBENA_TEST_PROVIDERS']?.split(',');
 
-/** The providers that the suite runs for. */
 export const providers: readonly Provider[] = ALL.filter(({ name, isVirtual }) => wanted?.includes(name) ?? isVirtual);
 
 /** The providers that have threads, the machine's clock and real addresses. */

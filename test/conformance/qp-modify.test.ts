@@ -61,13 +61,11 @@ const WAYS: Readonly<Record<QpState, readonly QpState[]>> = {
 
 const lettersOf = (text: string): readonly Letter[] => LETTERS.filter((letter) => text.includes(letter));
 
-/** That a modification is refused and nothing of it happens. */
 function assertRefused(qp: QpBase, attr: QpModifyAttr, what: string, before = qp.query().attr): void {
   assert.throws(() => qp.modify(attr), { name: 'VerbsError', errno: 'EINVAL' }, what);
   assert.deepEqual(qp.query().attr, before, what);
 }
 
-/** That what was set is what query tells. */
 function assertSet(qp: QpBase, { ahAttr, curQpState, ...attr }: QpModifyAttr, what: string): void {
   const now = qp.query().attr;
   for (const [field, value] of Object.entries(attr))

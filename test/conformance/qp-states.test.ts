@@ -62,7 +62,6 @@ function towards(devices: readonly Context[], state: QpState): Ends {
   return { local, remote, [Symbol.dispose]: () => local[Symbol.dispose]() };
 }
 
-/** Statuses of completions, in their order. */
 const statusesOf = (completions: readonly { readonly status: WcStatus }[]): WcStatus[] =>
   completions.map(({ status }) => status);
 

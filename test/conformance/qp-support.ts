@@ -20,7 +20,6 @@ import { handleTo, type End, pollOne, QKEY, toInit, toRtr, toRts, waitForState }
 
 const { RESET, INIT, RTR, RTS, SQD, SQE, ERR } = QpState;
 
-/** Types that a protection domain has. */
 export const DOMAIN_TYPES = ['RC', 'UC', 'UD', 'RAW_PACKET', 'XRC_SEND'] as const;
 export type DomainType = (typeof DOMAIN_TYPES)[number];
 export type TypeName = keyof typeof QpType;
@@ -68,7 +67,6 @@ export class Workshop extends Belongings {
     return this.keep(this.pd.createQp({ sendCq: cq, recvCq: cq, ...init, qpType: QpType[type] }));
   }
 
-  /** A queue pair of any type, in RESET. */
   makeAny(type: TypeName): QpBase {
     return type === 'XRC_RECV' ? this.makeTarget() : this.make(type);
   }
@@ -149,7 +147,6 @@ export function attributeOf(letter: Letter, context: Context, state: QpState): Q
   return values[letter];
 }
 
-/** Several attributes, by their letters. */
 export function attributesOf(letters: readonly Letter[], context: Context, state: QpState): QpModifyAttr {
   return letters.reduce<QpModifyAttr>((whole, letter) => ({ ...whole, ...attributeOf(letter, context, state) }), {});
 }

@@ -50,7 +50,6 @@ function exchangeDatagrams(active: CmSide, passive: CmSide): void {
   }
 }
 
-/** The one address that a side finds. */
 function found(side: CmSide): AddrInfo {
   side.expect(CmEventType.ADDRINFO_RESOLVED);
   const list = side.id.queryAddrInfo();

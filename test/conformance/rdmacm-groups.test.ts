@@ -25,10 +25,8 @@ const JOINS: readonly (readonly [string, (side: CmSide, context: unknown) => voi
   ],
 ];
 
-/** A side that is in the group. */
 class Member extends CmSide {
   readonly talker: Talker;
-  /** How to send to the group. */
   readonly ud: UdParamReceived;
 
   constructor(context: Context, join: (side: CmSide, context: unknown) => void) {

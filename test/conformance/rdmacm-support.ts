@@ -37,7 +37,6 @@ export class Talker implements Disposable {
     this.mr = id[register](alloc(GRH_BYTES + BYTES));
   }
 
-  /** The device, for what is to be said of a failure. */
   get context(): Context {
     const { verbs } = this.id;
     assert.ok(verbs !== undefined, 'an identifier with a queue pair has a device');
@@ -96,7 +95,6 @@ export class CmSide implements Disposable {
     this.id.listen();
   }
 
-  /** Finds the way to a side that listens. */
   resolve(listener: CmSide): void {
     this.id.resolveAddr({ host: listener.context.address, port: listener.id.getSrcPort() });
     this.expect(CmEventType.ADDR_RESOLVED);
@@ -154,7 +152,6 @@ export function assertArrived(to: Talker, round: number, headerBytes: number): v
   assert.deepEqual(to.mr.bytes.subarray(headerBytes, headerBytes + BYTES), pattern(BYTES, round));
 }
 
-/** Waits for a message over a connection. */
 export function postForMessage(to: Talker, round: number): void {
   to.mr.bytes.fill(0);
   to.id.postRecv(round, to.mr.sge(0, BYTES));
@@ -184,7 +181,6 @@ export function sendDatagram(from: Talker, { ahAttr, qpNum }: UdParamReceived, r
   assertSuccess(from, from.id.getSendComp(PATIENCE_MS));
 }
 
-/** Waits for a datagram. */
 export function postForDatagram(to: Talker, round: number): void {
   to.mr.bytes.fill(0);
   to.id.postRecv(round, to.mr.sge(0, GRH_BYTES + BYTES));

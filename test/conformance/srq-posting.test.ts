@@ -21,7 +21,6 @@ class Workplace extends Belongings {
   }
 }
 
-/** That posting stops at a request, for this reason. */
 function assertRefused(errno: string, badWr: RecvWr, index: number, post: () => void): void {
   assert.throws(post, (error) => {
     assert.ok(error instanceof PostError);

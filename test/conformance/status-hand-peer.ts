@@ -25,7 +25,6 @@ export interface Packet {
   readonly opcode: number;
   readonly psn: number;
   readonly destQpn: number;
-  /** All that is between BTH and ICRC. */
   readonly body: Uint8Array;
 }
 
@@ -65,7 +64,6 @@ async function openSocket(): Promise<Socket> {
   }
 }
 
-/** The socket and its address. */
 export class HandPeer implements Disposable {
   private constructor(private readonly socket: Socket) {}
 
@@ -90,7 +88,6 @@ export class HandPeer implements Disposable {
     };
   }
 
-  /** Sends a packet to a queue pair of a device. */
   async send(target: string, destQpn: number, packet: Omit<Packet, 'destQpn'>): Promise<void> {
     const { opcode, psn, body } = packet;
     const bytes = Buffer.alloc(BTH_BYTES + body.length + ICRC_BYTES);

@@ -148,13 +148,11 @@ export interface PathOptions {
   readonly rqPsn?: number;
 }
 
-/** Whom to connect to. */
 export interface Target {
   readonly context: Context;
   readonly qpNum: number;
 }
 
-/** RESET to INIT, of any type. */
 export function toInit(qp: QpBase, options: PathOptions = {}): void {
   const base = { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 };
   if (qp.qpType === QpType.RAW_PACKET) qp.modify({ qpState: QpState.INIT, portNum: 1 });
@@ -165,7 +163,6 @@ export function toInit(qp: QpBase, options: PathOptions = {}): void {
 const hasResponder = (type: QpType): boolean => type === QpType.RC || type === QpType.XRC_RECV;
 const hasRequester = (type: QpType): boolean => type === QpType.RC || type === QpType.XRC_SEND;
 
-/** INIT to RTR, of the connected types. */
 export function toRtr(qp: QpBase, target: Target, options: PathOptions = {}): void {
   qp.modify({
     qpState: QpState.RTR,
@@ -179,7 +176,6 @@ export function toRtr(qp: QpBase, target: Target, options: PathOptions = {}): vo
   });
 }
 
-/** RTR to RTS, of the connected types. */
 export function toRts(qp: QpBase, options: PathOptions = {}): void {
   const timeout = options.timeout ?? 14;
   qp.modify({
@@ -223,7 +219,6 @@ export function joinEnds(local: End, remote: End, mine: PathOptions = {}, theirs
 
 export type PairOptions = EndOptions &
   PathOptions & {
-    /** What differs at either end. */
     readonly local?: EndOptions & PathOptions;
     readonly remote?: EndOptions & PathOptions;
   };
@@ -277,7 +272,6 @@ export function statusName(status: WcStatus): string {
   return Object.entries(WcStatus).find(([, value]) => value === status)?.[0] ?? String(status);
 }
 
-/** A completion as failures show it. */
 export function describeCompletion(context: Context, wc: WorkCompletion): string {
   return `wr_id ${wc.wrId} of QP 0x${wc.qpNum.toString(16)}: ${statusName(wc.status)} (${context.explain(wc)})`;
 }
@@ -295,7 +289,6 @@ export function pollUntil(cq: Cq, count: number): WorkCompletion[] {
   return completions;
 }
 
-/** Polls for one completion. */
 export function pollOne(cq: Cq): WorkCompletion {
   return pollUntil(cq, 1)[0];
 }

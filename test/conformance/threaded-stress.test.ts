@@ -8,7 +8,6 @@ const PAIRS = 100;
 const OPERATIONS = 100_000;
 const DEPTH = 32;
 const BYTES = 32;
-/** Completions that are waited for at a time. */
 const SOME = 16;
 
 conformance('many connections on one CQ', (provider) => {

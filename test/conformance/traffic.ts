@@ -29,7 +29,6 @@ export interface Way {
   readonly postRecv: (wr: RecvWr) => void;
 }
 
-/** Two ways, there and back. */
 export class Traffic implements Disposable {
   private constructor(
     readonly ways: readonly [Way, Way],
@@ -84,7 +83,6 @@ export class Traffic implements Disposable {
   }
 }
 
-/** All three, by their names. */
 export const SERVICES: Readonly<Record<string, (devices: readonly Context[], options: PairOptions) => Traffic>> = {
   RC: (devices, options) => Traffic.rc(devices, options),
   UD: (devices, options) => Traffic.ud(devices, options),

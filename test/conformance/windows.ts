@@ -3,7 +3,6 @@ import { AccessFlags, type Mw, type MwType, type RemoteMemory } from '../../src/
 import { bind, openWindow, wholeOf } from './memory-support.js';
 import { assertSuccess, type End, REMOTE_ACCESS } from './support.js';
 
-/** A window over all the memory of an end. */
 export interface BoundWindow extends RemoteMemory {
   readonly mw: Mw;
 }

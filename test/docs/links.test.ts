@@ -16,7 +16,6 @@ const pages = [
 
 const withoutCode = (text: string): string => text.replace(/^```[^]*?^```$/gm, '');
 
-/** The anchor that GitHub gives a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .trim()

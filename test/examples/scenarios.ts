@@ -11,7 +11,6 @@ import { endWithTest } from '../support/children.js';
 import { loopback } from '../support/loopback.js';
 import { freePort } from '../support/ports.js';
 
-/** A program that runs. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #stdout: Readable;
@@ -30,7 +29,6 @@ export class Program implements AsyncDisposable {
     this.#stdout = child.stdout;
   }
 
-  /** The first line that it prints. */
   async line(): Promise<string> {
     for (;;) {
       const [line, ...more] = Buffer.concat(this.#output).toString().split('\n');

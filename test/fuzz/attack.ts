@@ -41,7 +41,6 @@ const MAX_PAYLOAD = 260;
 const CONGESTION_BYTE = 4;
 const KNOWN_OPCODES = Array.from({ length: 256 }, (_, opcode) => opcode).filter((opcode) => opcodeBits[opcode] !== 0);
 
-/** What an attacker knows. */
 export interface Battlefield {
   readonly victims: readonly Victim[];
   readonly memory: FuzzMemory;
@@ -69,7 +68,6 @@ export class Attack {
   fromPeer = false;
   pkey = 0;
   toGroup = false;
-  /** The Q_Key of a datagram. */
   qkey = 0;
   /** Whether it answers what was never sent. */
   premature = false;
@@ -88,7 +86,6 @@ export class Attack {
     };
   }
 
-  /** Makes the next packet. */
   next(): void {
     const { choices, victims } = this.field;
     const { bytes } = this;

@@ -32,12 +32,10 @@ const TYPES_AND_STATES: readonly (readonly [QpType, readonly QpState[]])[] = (()
   ];
 })();
 
-/** What a run came to. */
 export interface FuzzFigures {
   packets: number;
   /** Packets that were entitled to an effect by the rules. */
   entitled: number;
-  /** Packets that the NIC sent. */
   answers: number;
   completions: number;
   events: number;

@@ -44,7 +44,6 @@ interface FuzzWindow {
   readonly region: FuzzRegion;
   readonly type: MwType;
   rkey: number;
-  /** The QP on which it is bound. */
   readonly qpn: number;
   readonly pd: number;
 }

@@ -71,13 +71,11 @@ export const DENIED: Readonly<Record<string, number>> = {
 };
 
 const [CLONE, CLONE3, SOCKET, PERSONALITY] = [56, 435, 41, 135];
-/** Flags that make namespaces. */
 const NAMESPACES = 0x7e020000;
 const [AF_ALG, AF_VSOCK] = [38, 40];
 /** Of personality(2), what is allowed. */
 const PERSONALITIES = [0, 8, 0x20000, 0x20008, 0xffffffff];
 
-/** The filter. */
 export function dockerProfile(): Uint8Array {
   const program = new BpfProgram().load(SeccompData.ARCH).ifEqual(AUDIT_ARCH_X86_64, { no: 'denied' });
   program.load(SeccompData.NUMBER);

@@ -32,7 +32,6 @@ export function npm(args: readonly string[], cwd: string): SpawnSyncReturns<stri
 
 let packed: readonly string[] | undefined;
 
-/** The files of the package, by their paths in it. */
 export function packedFiles(): readonly string[] {
   if (packed !== undefined) return packed;
   const { status, stdout, stderr } = npm(['pack', '--dry-run', '--json', '--ignore-scripts'], ROOT);

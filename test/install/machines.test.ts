@@ -33,7 +33,6 @@ async function run(machine: Machine, installation: Installation, args: readonly 
   return { code: child.exitCode, stdout, stderr };
 }
 
-/** Which way the packets have gone, by the counters of who sent them. */
 function wayOf({ link_local_sent_packets: local = 0, link_send_calls: calls, link_sent_packets: sent }: Counters): Way {
   if (local > 0) return 'memory';
   assert.ok(sent > 0);

@@ -2,7 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Lacking } from './installation.js';
 
-/** How packets go there. */
 export type Way = 'memory' | 'udp' | 'dgram';
 
 export interface Machine {

@@ -31,7 +31,6 @@ function unbuiltClone(name: string): string {
 
 type ModuleType = 'module' | 'commonjs';
 
-/** A project with nothing in it but what is installed. */
 function projectOf(type: ModuleType, name: string, ...install: readonly string[]): string {
   const place = join(folder, name);
   mkdirSync(place);

@@ -16,7 +16,6 @@ function node(folder: string, args: readonly string[]): { status: number | null;
 
 const PROGRAMS = new Page('docs/guide/start.md').programs;
 
-/** A file of the project. */
 function written(folder: string, name: string, source: string): string {
   const path = join(folder, name);
   writeFileSync(path, source);

@@ -11,7 +11,6 @@ export const collected: NamedTest[] = [];
 const titles: string[] = [];
 let skipping = false;
 
-/** Has what is declared within bear that title. */
 function within(title: string, skip: unknown, declare: Body): void {
   const before = skipping;
   titles.push(title);

@@ -6,7 +6,6 @@ import { FILES, KV_FILES, UCP_FILES, XIO_FILES, loadNamedTests, playNamedTest } 
 export interface MutantGame {
   /** Seeds are whole numbers from 1 up to this. */
   readonly seeds: number;
-  /** How a seed is played on the NIC as it is. */
   replay(seed: number): string;
   /** Loads the game, and with it the NIC: a mutant has to be in its place by then. @returns what throws when something is wrong */
   load(): Promise<(seed: number) => void | Promise<void>>;
@@ -14,7 +13,6 @@ export interface MutantGame {
 
 const FUZZ_PACKETS = 20_000;
 const FUZZ_COMMANDS = 6000;
-/** Of tests that are played as a game is, more than there are. */
 const MOST_TESTS = 1000;
 
 export const games: Readonly<Record<GameName, MutantGame>> = {
@@ -163,7 +161,6 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
   xio: namedTests(XIO_FILES),
 };
 
-/** A seed is the number of a test, of which there are fewer than that. */
 function namedTests(files: readonly string[]): MutantGame {
   return {
     seeds: MOST_TESTS,

@@ -14,7 +14,6 @@ const PATIENCE_MS = 120_000;
 
 export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
-/** All that is done to find a mutant. */
 export function attemptsOf({ games: names }: Pick<Mutant, 'games'>): Attempt[] {
   return names.map((game) => ({ game, seeds: range(games[game].seeds) }));
 }

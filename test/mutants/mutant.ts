@@ -29,9 +29,7 @@ export type GameName = (typeof GAME_NAMES)[number];
 
 /** A rule of the NIC or of its connection manager, and how it is switched off. */
 export interface Mutant {
-  /** For the command line. */
   readonly name: string;
-  /** The rule as it should be. */
   readonly rule: string;
   /** Where the rule comes from: a section of docs/protocol or a clause of IBTA. */
   readonly source: string;
@@ -53,7 +51,6 @@ export interface Mutant {
 
 let everything: SourceTree | undefined;
 
-/** The source of the package. */
 export function sources(): SourceTree {
   everything ??= SourceTree.read(ROOT, 'src/');
   return everything;

@@ -5,7 +5,6 @@ import { register } from 'node:module';
  * plays. They find no runner here; whatever stands in place of `node:test` hands them over.
  */
 
-/** Test files, by their path from the root. */
 export const FILES: readonly string[] = [
   'src/api/runtime/test/callbacks',
   'src/sim/test/held-time',
@@ -39,7 +38,6 @@ export const FILES: readonly string[] = [
   'src/protocols/rsocket/test/calls/lying-datagrams',
 ];
 
-/** Those of the key-value store. */
 export const KV_FILES: readonly string[] = [
   'src/protocols/kv/test/protocol',
   'src/protocols/kv/test/clients',
@@ -64,7 +62,6 @@ export const KV_FILES: readonly string[] = [
   'src/protocols/kv/test/waiting-line',
 ];
 
-/** Those of UCP. */
 export const UCP_FILES: readonly string[] = [
   'src/protocols/ucp/test/uct/ud/protocol',
   'src/protocols/ucp/test/uct/ud/hostile',
@@ -91,7 +88,6 @@ export const UCP_FILES: readonly string[] = [
   'src/protocols/ucp/test/uct/little-room',
 ];
 
-/** Those of links of xio, and of sessions over them. */
 export const XIO_FILES: readonly string[] = [
   'src/protocols/xio/test/transport/tcp/hostile',
   'src/protocols/xio/test/transport/conformance',

@@ -4,7 +4,6 @@ import { games } from './games.js';
 import type { GameName } from './mutant.js';
 import { LOADED, type Substitute } from './substitute.js';
 
-/** Runs of one game. */
 export interface Attempt {
   readonly game: GameName;
   readonly seeds: readonly number[];
@@ -12,12 +11,10 @@ export interface Attempt {
 
 /** What a process of its own is to do: to play with one module replaced, until something is wrong. */
 export interface Task {
-  /** None plays the NIC as it is. */
   readonly substitute: Substitute | undefined;
   readonly attempts: readonly Attempt[];
 }
 
-/** What came of it. */
 export type Outcome =
   | {
       readonly kind: 'found';

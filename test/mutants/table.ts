@@ -4,7 +4,6 @@ import { GAME_NAMES, type GameName, type Mutant, ROOT } from './mutant.js';
 /** The rules of a module lie beside its tests. */
 const FILE = /(?:^|[\\/])test[\\/]mutants\.json$/;
 
-/** The rules of a module, and the file that they are in. */
 export interface Table {
   readonly url: URL;
   readonly rules: readonly Mutant[];

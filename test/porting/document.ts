@@ -8,7 +8,6 @@ import type { Answer, Area, Entry } from './table.js';
 
 const ROOT = new URL('../../..', import.meta.url);
 
-/** The parts that are written by hand. */
 const PREFACE = new URL('test/porting/preface.md', ROOT);
 const FRAGMENTS = new URL('test/porting/fragments/', ROOT);
 

@@ -20,7 +20,6 @@ const OPTIONS: ts.CompilerOptions = {
   skipLibCheck: true,
 };
 
-/** A member or an export. */
 export interface Found {
   /** Where it is declared. Whatever inherits or maps it finds the same. */
   readonly declarations: readonly string[];

@@ -69,7 +69,6 @@ function take(cq: Cq, count: number): readonly WorkCompletion[] {
   return taken;
 }
 
-/** What a fragment prints. */
 function output(body: () => void): readonly string[] {
   const log = mock.method(console, 'log', () => {});
   try {

@@ -16,11 +16,9 @@ export type Answer =
   | {
       /** Not here, or not needed. */
       readonly kind: 'absent';
-      /** A sentence. */
       readonly why: string;
     };
 
-/** An answer, or just the names of one that is here. */
 export type Given = Answer | string | readonly string[];
 
 /** A name of C with its answer. */

@@ -5,7 +5,6 @@ import type { Actor, Program } from './program.js';
 import { type TrafficAccount, trafficLaws } from './traffic-laws.js';
 import type { WireWatch } from './wire-watch.js';
 
-/** How a run went. */
 export interface Course {
   readonly dead: ReadonlySet<TestHost>;
   /** Whether the network brought every packet, once and in order. */

@@ -14,7 +14,6 @@ export interface HostAccount {
 export interface Law<A extends HostAccount> {
   readonly counters: readonly string[];
   readonly are: '=' | '<=' | '>=';
-  /** In words, and in figures. */
   readonly what: string;
   readonly of: (account: A) => number;
   /** Which hosts it holds for; default all. */

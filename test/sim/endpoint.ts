@@ -18,7 +18,6 @@ export interface HostMemory {
   readonly sourceCopy: Uint8Array;
   /** Eight bytes to which every flow towards this host may add one. */
   readonly counter: TestMr;
-  /** Additions that completed, and those of which nobody knows. */
   additions: number;
   unknownAdditions: number;
   /** Values that additions brought back: each must be another. */
@@ -42,17 +41,14 @@ export interface Connection {
 /** One end of a connection: a QP and the memory that belongs to it. */
 export interface Endpoint {
   readonly memory: HostMemory;
-  /** Makes requests. */
   readonly qp: TestQp;
   /** Takes requests: the same QP, but for XRC. */
   readonly inbound: TestQp;
   readonly rules: TransportRules;
   readonly connection: Connection;
-  /** What this end does as requester. */
   readonly plan: FlowPlan;
   /** What the peer writes to, reads and does atomics on. */
   readonly target: TestMr;
-  /** Windows on that memory. */
   readonly windows: WindowPool;
   /** Where READs and atomics of this end bring their results. */
   readonly landing: Space;

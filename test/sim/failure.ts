@@ -1,4 +1,3 @@
-/** What a run proved wrong. */
 export class SimulationFailure extends Error {
   override readonly name = 'SimulationFailure';
 }

@@ -1,9 +1,7 @@
-/** What is played seed by seed. */
 export interface Game {
   /** How a failure is played again, but for the seed. */
   readonly replay: string;
   play(seed: number, trace: ((line: string) => void) | undefined): Figures | Promise<Figures>;
-  /** One line for a person. */
   describe(seed: number): string;
   /** What all runs came to, in a few lines. */
   summarise(total: Figures): string;
@@ -12,7 +10,6 @@ export interface Game {
 /** What a run came to; of several, the sum. */
 export interface Figures {
   readonly counts: Readonly<Record<string, number>>;
-  /** What the network did. */
   readonly network: Readonly<Record<string, number>>;
   readonly virtualUs: number;
 }

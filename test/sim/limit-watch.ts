@@ -16,7 +16,6 @@ export class LimitWatch {
     private readonly srq: TestSrq,
   ) {}
 
-  /** Arms it now and then. */
   work(random: SeededRandom, maxWr: number, taken: number): void {
     if (!random.chance(0.1)) return;
     this.#limit = random.between(1, maxWr);

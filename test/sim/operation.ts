@@ -1,7 +1,6 @@
 import type { WcOpcode, WcStatus } from '../../src/device/ibta/index.js';
 import type { Stretch } from './space.js';
 
-/** A change to the memory that a flow works on. */
 export interface Change {
   readonly offset: number;
   readonly bytes: Uint8Array;
@@ -18,7 +17,6 @@ export interface Operation {
   readonly status: WcStatus;
   /** What it does to the peer's target memory. */
   readonly change?: Change;
-  /** Where it brings what it reads. */
   readonly landing?: Stretch;
   /** What it must bring back; of a READ, as of the moment it was posted. */
   readonly content?: Uint8Array;

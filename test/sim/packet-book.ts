@@ -89,7 +89,6 @@ export class HostPackets {
   /** And so many came whole, no notifications, and bore the mark of a queue that is too long. */
   marked = 0;
   readonly sent = noneOfAny();
-  /** Those that came whole. */
   readonly taken = noneOfAny();
 }
 
@@ -99,7 +98,6 @@ export class PacketBook implements NetworkWatcher {
   onTaken: ((address: string, bytes: Uint8Array, kind: PacketKind) => void) | undefined;
   readonly #hosts = new Map<string, HostPackets>();
   #last: SimulatedPacket | undefined;
-  /** What is sent are copies of a packet for those who are in its group. */
   #copies = false;
   /** Packets of which a damaged copy is under way, as they were sent, by their index. */
   readonly #originals = new Map<number, Uint8Array>();

@@ -12,7 +12,6 @@ export interface Play {
   readonly game: GameName;
   /** Steps of walks to take; default all. */
   readonly only: readonly number[] | undefined;
-  /** Seed of the first run. */
   readonly start: number;
   readonly runs: number;
   /** Whether to take a digest of the trace, which names each packet: it slows the runs down. */
@@ -29,7 +28,6 @@ export interface Played {
   readonly digest?: Digest;
 }
 
-/** Of the traces of runs. */
 export interface Digest {
   /** Lines of the traces: most are packets. */
   readonly lines: number;

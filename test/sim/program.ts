@@ -7,7 +7,6 @@ import { Polled } from './polled.js';
 import { isReceive } from './receive-pool.js';
 import type { Receiver } from './receiver.js';
 
-/** What a program does with one QP. */
 export interface Actor {
   readonly flow: Flow;
   readonly receiver: Receiver;

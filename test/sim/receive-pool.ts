@@ -15,7 +15,6 @@ export interface Posted {
   readonly stretch: Stretch;
 }
 
-/** What receive requests are posted to. */
 export interface ReceiveQueue {
   readonly queue: DriverQueue;
   /** One for all requests of a queue that completes them in order, otherwise one for each request. */
@@ -24,7 +23,6 @@ export interface ReceiveQueue {
   readonly maxSge: number;
   /** Bytes of each request. */
   readonly bytes: number;
-  /** Of a shared receive queue. */
   readonly shared?: { readonly srqn: number; readonly limit: LimitWatch };
   /** Whether all requests complete in one CQ, so that the order of all of them is seen. */
   readonly oneCq: boolean;
@@ -35,9 +33,7 @@ export interface ReceiveQueue {
 export class ReceivePool {
   /** Connections that take from it: each has at most one request that is not complete. */
   readonly connections: Connection[] = [];
-  /** Nothing more is posted. */
   #closed = false;
-  /** In order. */
   #posted: Posted[] = [];
   #nextWrId: bigint;
   readonly #firstWrId: bigint;
@@ -85,7 +81,6 @@ export class ReceivePool {
     if (this.to.shared === undefined) this.#closed = true;
   }
 
-  /** Takes note that a request is complete. */
   complete(where: string, { wrId, qpNum }: Completion): Posted {
     const index = this.#posted.findIndex((posted) => posted.wrId === wrId);
     check(index >= 0, () => `${where}: completion ${String(wrId)} of nothing that was posted`);
@@ -118,7 +113,6 @@ export class ReceivePool {
     return this.#posted.length;
   }
 
-  /** Requests that the NIC has taken. */
   get #taken(): number {
     return Number(this.#nextWrId - this.#firstWrId) - this.to.queue.inUse;
   }
@@ -134,7 +128,6 @@ export class ReceivePool {
   }
 }
 
-/** Whether a wr_id is of a receive. */
 export function isReceive(wrId: bigint): boolean {
   return wrId >= FIRST_WR_ID;
 }

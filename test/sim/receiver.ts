@@ -10,7 +10,6 @@ import type { Message } from './message.js';
 import type { Operation } from './operation.js';
 import type { Posted, ReceivePool } from './receive-pool.js';
 
-/** An address as it stands in IP. */
 function addressBytes(gid: Gid): Uint8Array {
   return isIpv4Gid(gid) ? gid.subarray(12) : gid;
 }

@@ -1,7 +1,6 @@
 import { psnAdd, psnDiff } from '../../src/device/ibta/index.js';
 import { bthAckRequest, bthPsn, OpcodeBit, opcodeBits, rethLength, rethOffset } from '../../src/device/wire/index.js';
 
-/** Requests with an answer of their own, which is their acknowledgement. */
 const ANSWERED = OpcodeBit.READ_REQUEST | OpcodeBit.ATOMIC | OpcodeBit.FLUSH | OpcodeBit.ATOMIC_WRITE;
 
 /** The request packets of one reliable requester, as the network saw them. */

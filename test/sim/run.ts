@@ -18,7 +18,6 @@ import { type ConnectionPlan, type FlowPlan, LATE_US, planScenario, RNR_FOR_EVER
 import { permissions } from './transport.js';
 import { WireWatch } from './wire-watch.js';
 
-/** What a run came to. */
 export interface RunFigures {
   readonly requests: number;
   readonly messages: number;

@@ -67,7 +67,6 @@ export function planRxe(seed: number): RxePlan {
   };
 }
 
-/** One line for a person. */
 export function describeRxe({ seed, mtu, depth, conditions, outageUs, requests }: RxePlan): string {
   const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
   return (

@@ -6,7 +6,6 @@ import { type Forbidden, type Transport, TRANSPORTS } from './transport.js';
 
 /** One direction of a connection: what its requester is like. */
 export interface FlowPlan {
-  /** Requests to post. */
   readonly requests: number;
   readonly maxSendWr: number;
   readonly maxSendSge: number;
@@ -101,7 +100,6 @@ const MARK_SEED = 0x3a2ced;
 const FOREIGN = 0.3;
 /** What a copy to such memory takes at most: less than a packet on any network here. */
 export const LATE_US = 2;
-/** Pieces of a request at most. */
 const MAX_SGE = 6;
 const FOREIGN_SEED = 0xf0e16;
 const FORBIDDEN: readonly Forbidden[] = ['WRITE', 'READ', 'ATOMIC'];
@@ -227,7 +225,6 @@ function planConnection(
   };
 }
 
-/** One line for a person. */
 export function describeScenario({
   seed,
   hosts,

@@ -17,7 +17,6 @@ export interface Piece {
 
 /** Memory that is handed out and given back first in, first out, beside a copy of what it should hold. */
 export class Space {
-  /** What the region should hold. */
   readonly model: Uint8Array;
   #head = 0;
   #used = 0;
@@ -47,7 +46,6 @@ export class Space {
     return { offset, length: skipped + total, pieces };
   }
 
-  /** Gives the oldest stretch back. */
   release(stretch: Stretch): void {
     this.#used -= stretch.length;
     if (this.#used === 0) this.#head = 0;
@@ -67,7 +65,6 @@ export class Space {
     }
   }
 
-  /** What the pieces hold now. */
   gather({ pieces }: Stretch, length: number): Uint8Array {
     const result = new Uint8Array(length);
     let done = 0;

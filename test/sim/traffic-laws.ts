@@ -24,7 +24,6 @@ export interface TrafficAccount extends HostAccount {
   /** Datagrams that came with a wrong Q_Key, and WRITEs of UC to memory that is not open. */
   readonly wrongQkeys: number;
   readonly misdirectedWrites: number;
-  /** Of the counters that queue pairs have of their own, the sums. */
   readonly ofQueuePairs: Readonly<Record<string, number>>;
 }
 

@@ -23,7 +23,6 @@ export type Kind =
 /** Operations on memory that a queue pair may forbid its peer. */
 export type Forbidden = 'WRITE' | 'READ' | 'ATOMIC';
 
-/** What is true of all connections of one transport. */
 export interface TransportRules {
   readonly type: QpType;
   /** The type of the QP that takes requests, where it is another than the one that makes them. */
@@ -38,12 +37,10 @@ export interface TransportRules {
   readonly datagrams: boolean;
   /** Receive requests for each that a reliable connection has: nobody waits for one to be posted. */
   readonly receiveFactor: number;
-  /** As often as they are to come. */
   readonly kinds: readonly Kind[];
   init(options: ConnectOptions): Partial<QpAttr>;
   rtr(peer: Peer, options: ConnectOptions): Partial<QpAttr>;
   rts(options: ConnectOptions): Partial<QpAttr>;
-  /** RTR of the QP that takes requests. */
   readonly targetRtr?: (peer: Peer, options: ConnectOptions) => Partial<QpAttr>;
 }
 

@@ -24,15 +24,12 @@ const ENDS = OpcodeBit.LAST | OpcodeBit.ONLY;
 const SYNDROME_KIND = 0xe0;
 const SYNDROME_VALUE = 0x1f;
 
-/** What one requester has asked for. */
 interface Asked {
   readonly flow: Flow;
-  /** PSNs of the packets with which messages end. */
   readonly messages: Set<number>;
   readonly book: RequestBook;
 }
 
-/** By address and QP number. */
 class QueuePairs {
   readonly #hosts = new Map<string, Map<number, Asked>>();
 
@@ -70,7 +67,6 @@ export class WireWatch {
     this.#byRequester.add(flow.end.qp, asked);
   }
 
-  /** A packet leaves its NIC. */
   see({ to, bytes }: SimulatedPacket): void {
     const opcode = bytes[0];
     const bits = opcodeBits[opcode];

@@ -23,7 +23,6 @@ export interface WrongRequest {
   readonly status: WcStatus;
 }
 
-/** Between whom it happens. */
 export interface Setting {
   readonly end: Endpoint;
   readonly peer: Endpoint;

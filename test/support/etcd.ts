@@ -72,7 +72,6 @@ export class Etcd implements AsyncDisposable {
     for (const { lease } of answer.kvs ?? []) await this.#post('lease/revoke', { ID: lease });
   }
 
-  /** Whether there is such a key. */
   async has(key: string): Promise<boolean> {
     const answer = await this.#post('kv/range', { key: btoa(key), count_only: true });
     return answer.includes('"count"');

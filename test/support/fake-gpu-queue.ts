@@ -9,13 +9,11 @@ import {
 } from '../../src/node/gpu/index.js';
 import { asFailure, COMPARE_PARTS } from '../../src/node/gpu/driver/gpu-driver.js';
 
-/** Virtual time, as a device has it. */
 export interface FakeClock {
   readonly nowUs: number;
   at(timeUs: number, action: () => void): void;
 }
 
-/** Where a device can fail. */
 export type Misfortune = 'call' | 'result' | 'submit' | 'command' | 'staging' | 'queue' | 'drain';
 
 /** How a device behaves. What is absent does not happen. */
@@ -24,11 +22,9 @@ export interface GpuManner {
   readonly delayUs?: () => number;
   /** Whether it tells when a batch has ended, in place of being asked again and again. */
   readonly tells?: boolean;
-  /** Whether it fails here and now. */
   readonly fails?: (where: Misfortune) => boolean;
 }
 
-/** What a command touches of a buffer. */
 export interface Touch {
   readonly buffer: GpuHandle;
   readonly offset: number;
@@ -64,11 +60,9 @@ export interface FakeCommand {
   readonly act: (lengthBytes: number) => void;
 }
 
-/** What queues have of their device. */
 export interface FakeDevice {
   readonly clock: FakeClock;
   readonly manner: GpuManner;
-  /** What commands touch that have failed. */
   readonly failed: Touch[];
   readonly buffers: ReadonlyMap<GpuHandle, Uint8Array>;
   /** Nobody knows what one of its queues still does. */
@@ -79,11 +73,9 @@ export interface FakeDevice {
   maybeFail(where: Misfortune, call: string): void;
   /** A command takes effect. @returns whether it can */
   touched(touch: Touch): boolean;
-  /** All commands that were added, or are under way. */
   underWay(): Iterable<FakeCommand>;
 }
 
-/** Whose queue it is. */
 interface Owner {
   readonly device: FakeDevice;
   readonly staging: ReadonlySet<FakeStaging>;

@@ -52,7 +52,6 @@ export class SlowMemory implements ForeignMemory {
     this.failure = manner.failure ?? 0;
   }
 
-  /** Copies under way. */
   get pending(): number {
     return this.#late.size;
   }
@@ -62,7 +61,6 @@ export class SlowMemory implements ForeignMemory {
     return Math.min(Infinity, ...[...this.#late.values()].map(({ dueUs }) => dueUs));
   }
 
-  /** Finishes those that are due. */
   advanceTo(nowUs: number): void {
     this.#nowUs = Math.max(this.#nowUs, nowUs);
     for (const [copy, late] of [...this.#late].sort(([, a], [, b]) => a.dueUs - b.dueUs)) {

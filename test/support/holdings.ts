@@ -3,7 +3,6 @@ import { SoftContext } from '../../src/providers/soft/driver/context.js';
 import { SimulatedHost } from '../../src/sim/cluster/simulated-host.js';
 import type { Context } from '../../src/entry/index.js';
 
-/** The adapter of a simulated device. */
 export function adapterOf(context: Context): Adapter {
   return simulated(context).host.nic.adapter;
 }

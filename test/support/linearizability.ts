@@ -60,7 +60,6 @@ interface Move<S> {
   readonly stateName: string;
 }
 
-/** Of the object. */
 interface Rules<S> {
   readonly nameOf: (state: S) => string;
   readonly byItself: (state: S) => S | typeof IMPOSSIBLE;

@@ -32,13 +32,11 @@ export function grownWasm(memory: WasmMemory): [ArrayBuffer, ArrayBuffer] {
 
 const realm = createContext();
 
-/** Something of another realm. */
 export function foreign(expression: string): ArrayBuffer {
   // Whoever asks says what it is.
   return runInContext(expression, realm) as ArrayBuffer;
 }
 
-/** The collector of garbage, called by hand. */
 export function collector(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
@@ -139,7 +137,6 @@ function transfer(realm: unknown, length?: number): Theft {
   };
 }
 
-/** Every way that a program has. */
 export const THEFTS: readonly (readonly [string, Theft])[] = [
   ['structuredClone()', async (buffer) => Promise.resolve(structuredClone(buffer, { transfer: [buffer] }))],
   [

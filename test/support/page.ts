@@ -7,10 +7,8 @@ import ts from 'typescript';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A page by its path in the repository. */
 export class Page {
   readonly text: string;
-  /** In their order. */
   readonly programs: readonly string[];
 
   constructor(path: string) {

@@ -1,7 +1,6 @@
 /** What the commands have in common that repeat one kind of step from a seed until enough were done, or one has failed. */
 import { clearLine, readOptions, wholeNumber } from './command-line.js';
 
-/** The steps of one seed. */
 export interface SeededRun {
   /** How many steps were done. */
   readonly done: number;
@@ -19,7 +18,6 @@ export interface SeededRunResult {
 }
 
 export interface SeededRunCommand<R extends SeededRun> {
-  /** The npm script. */
   readonly name: string;
   /** What a step is, in the plural; the option that says how many is called so. */
   readonly steps: string;

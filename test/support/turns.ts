@@ -27,7 +27,6 @@ export class Turns {
     process.nextTick(() => queueMicrotask(() => process.nextTick(() => (this.#within = undefined))));
   }
 
-  /** A callback that does nothing else. */
   callback(name: string, owner: string): () => void {
     return () => this.enter(name, owner);
   }

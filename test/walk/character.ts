@@ -12,7 +12,6 @@ export interface Character {
   readonly upheaval: number;
   /** How many connections are mended at a time. */
   readonly mends: number;
-  /** Whether most of what is sent are datagrams. */
   readonly datagrams: boolean;
   /** Whether hosts have addresses of IPv6. */
   readonly ipv6: boolean;
@@ -22,7 +21,6 @@ const CAREFUL = { haste: 0.02, malice: 0.25, slips: 0.05, upheaval: 0.2, mends: 
 const USUAL = { haste: 0.1, malice: 0.25, slips: 0.5, upheaval: 0.6, mends: 2 };
 const WILD = { haste: 0.6, malice: 0.2, slips: 1, upheaval: 1.5, mends: 1 };
 
-/** What the programs of a seed are like. */
 export function characterOf(seed: number): Character {
   const random = new SeededRandom(seed ^ 0x3a11ce);
   const kind = random.pick([CAREFUL, CAREFUL, CAREFUL, CAREFUL, USUAL, USUAL, USUAL, WILD, WILD]);

@@ -2,8 +2,6 @@ import { hostAt } from './judge.js';
 import type { HostRecord, QpRecord } from './things.js';
 import type { World } from './world.js';
 
-/** On what a step works. */
-
 export function upHosts(world: World): HostRecord[] {
   return world.hosts.filter(({ up, paused }) => up && !paused);
 }
@@ -23,7 +21,6 @@ export function onHost(make: (world: World, host: HostRecord) => unknown): (worl
   };
 }
 
-/** The QP that a program believes to be at the other end. */
 export function peerOf(world: World, qp: QpRecord): QpRecord | undefined {
   const host = hostAt(world, qp.life.peerAddress);
   return host?.qps.find(({ alive, qpn }) => alive && qpn === qp.life.destQpn);

@@ -34,7 +34,6 @@ export interface Ledger extends Surroundings {
 
 /** Takes completions, and holds them against what the model allows. */
 export class Completions {
-  /** Of shared receive queues. */
   readonly order = new SharedOrder();
   /** What came to QPs of unreliable services. */
   readonly #arrived = new Map<QpRecord, Matching<RecvRecord, SendRecord>>();
@@ -123,7 +122,6 @@ export class Completions {
     this.world.close(request, status);
   }
 
-  /** Success means that all of it happened. */
   #checkEffect(request: SendRecord): void {
     const { opcode, remotes, pieces } = request;
     if (opcode === WrOpcode.RDMA_READ) {
@@ -205,7 +203,6 @@ export class Completions {
     return !isReliable(qp.type) ? 'maybe' : request.solicited ? 'yes' : 'no';
   }
 
-  /** Finds the message that came. */
   #whose(qp: QpRecord, srqn: number, recv: RecvRecord, wc: WorkCompletion): SendRecord | undefined {
     const { life } = qp;
     const { mate } = life;

@@ -118,7 +118,6 @@ export function reconnect(world: World): void {
   }
 }
 
-/** Whether nothing can be sent by it as it is. */
 function isBroken({ seenState }: QpRecord): boolean {
   return seenState !== RTS && seenState !== RTR;
 }

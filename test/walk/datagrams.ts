@@ -9,11 +9,9 @@ import type { World } from './world.js';
 
 /** Who hears datagrams (protocol/services.md 3.2, 3.5): of one to a group each QP that is attached one copy, the sender's too. */
 
-/** What all who are in a group are sent to. */
 export const GROUP_QPN = 0xffffff;
 const GROUPS = 2;
 
-/** One of the few groups of a walk. */
 export function someGroup(world: World): string {
   const number = world.random.between(1, GROUPS);
   return world.character.ipv6 ? `ff0e::${number}` : `239.0.0.${number}`;
@@ -134,7 +132,6 @@ export class Hopes {
     });
   }
 
-  /** Whether its receiver is as it was. */
   #isStill({ request: { group }, qp, life }: Hope): boolean {
     if (!qp.alive || qp.life !== life || qp.host.paused || !isReceptive(qp.seenState) || life.doomed) return false;
     // Where nothing can be complete nothing is received.

@@ -82,7 +82,6 @@ const calls: readonly IllegalCall[] = [
   },
 ];
 
-/** Makes one of the calls. */
 export function illegalCall(world: World): void {
   const host = world.pick(
     world.hosts.filter(({ up, paused, qps }) => up && !paused && qps.some(({ poster }) => poster !== undefined)),

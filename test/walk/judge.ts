@@ -20,7 +20,6 @@ export const ATOMICS: ReadonlySet<WrOpcode> = new Set<WrOpcode>([
   WrOpcode.ATOMIC_FETCH_AND_ADD,
 ]);
 export const LOCALS: ReadonlySet<WrOpcode> = new Set<WrOpcode>([WrOpcode.BIND_MW, WrOpcode.LOCAL_INV]);
-/** Those that take a receive request. */
 export const TAKES: ReadonlySet<WrOpcode> = new Set<WrOpcode>([...SENDS, WrOpcode.RDMA_WRITE_WITH_IMM]);
 
 export function isReliable(type: QpType): boolean {
@@ -36,7 +35,6 @@ export function fills({ opcode }: SendRecord): boolean {
   return opcode === WrOpcode.RDMA_READ || ATOMICS.has(opcode);
 }
 
-/** Where a request arrives. */
 export interface Target {
   readonly host: HostRecord;
   readonly qp: QpRecord;
@@ -46,7 +44,6 @@ export interface Target {
   readonly recvs: readonly RecvRecord[];
 }
 
-/** What the judge asks about the world. */
 export interface Surroundings {
   readonly hosts: readonly HostRecord[];
   /** Whether packets may be lost, or late. */
@@ -57,7 +54,6 @@ export function hostAt({ hosts }: Surroundings, address: string): HostRecord | u
   return hosts.find((host) => host.up && host.address === address);
 }
 
-/** The QP that a request is for, as things are now. */
 export function targetOf(world: Surroundings, request: SendRecord): Target | undefined {
   const { life, qp } = request;
   const datagram = qp.type === QpType.UD;

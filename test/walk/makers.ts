@@ -25,8 +25,6 @@ import { Life, QpRecord } from './things.js';
 import { arm } from './notices.js';
 import type { World } from './world.js';
 
-/** Makes what programs make. */
-
 export const ARENA_BYTES = 8192;
 const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, MW_BIND, ZERO_BASED, FLUSH_GLOBAL } = AccessFlags;
 export const ALL = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC | MW_BIND | FLUSH_GLOBAL;
@@ -112,7 +110,6 @@ export function someRange(world: World, leastBytes = 1): { at: number; lengthByt
   return { at, lengthBytes };
 }
 
-/** Rights of a region, as a rule all. */
 export function someAccess(world: World): number {
   const { random } = world;
   if (random.chance(0.6)) return ALL;

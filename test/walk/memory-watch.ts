@@ -46,7 +46,6 @@ function mayHaveMade({ place, may }: Writer, at: number, value: number): boolean
   return at >= place.at && at < place.at + place.lengthBytes && may(at - place.at, value);
 }
 
-/** Finds out who changed memory. */
 export class MemoryWatch {
   constructor(
     private readonly world: Surroundings & { readonly live: ReadonlySet<SendRecord>; readonly tick: number },

@@ -6,7 +6,6 @@ import type { World } from './world.js';
 
 /** Memory that programs change, register anew and take away. */
 
-/** The program changes memory of its own. */
 export function scribble(world: World): void {
   const { random } = world;
   const host = someHost(world);

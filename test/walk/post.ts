@@ -8,7 +8,6 @@ import type { QpRecord, SendRecord } from './things.js';
 import { draftRequest } from './work-requests.js';
 import type { World } from './world.js';
 
-/** A request as it is about to be posted. */
 export interface Draft {
   readonly request: SendRecord;
   readonly post: () => void;
@@ -106,7 +105,6 @@ function submit(world: World, { request, post: call }: Draft): boolean {
   return true;
 }
 
-/** What a bind or an invalidation names. */
 function extraOf({ binds, invalidates, signalled }: SendRecord): string {
   const hex = (key: number): string => `0x${key.toString(16)}`;
   const quiet = signalled ? '' : ', unsignalled';

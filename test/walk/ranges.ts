@@ -137,7 +137,6 @@ export function someKeyToClose(
   return (random.chance(0.7) ? world.pick(host.regions)?.api.rkey : undefined) ?? random.u32();
 }
 
-/** Whether a request that is outstanding names a key. */
 export function isNamed(world: World, key: number): boolean {
   for (const { open, remote, sges, invalidates } of world.live) {
     if (!open) continue;

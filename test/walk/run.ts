@@ -6,7 +6,6 @@ import { settle, takeApart } from './ending.js';
 import { planWalk, type Step, type Walk } from './steps.js';
 import { World } from './world.js';
 
-/** What a walk came to. */
 export interface WalkFigures {
   readonly counts: Readonly<Record<string, number>>;
   readonly network: Readonly<Record<string, number>>;

@@ -77,7 +77,6 @@ export function recvObjection(qp: QpRecord, recv: RecvRecord, status: WcStatus):
   }
 }
 
-/** What the completion of a request is called. */
 export const completionOpcodes: Readonly<Record<number, WcOpcode>> = {
   [WrOpcode.SEND]: WcOpcode.SEND,
   [WrOpcode.SEND_WITH_IMM]: WcOpcode.SEND,
@@ -98,7 +97,6 @@ const FLAGS = [
   ...(['smallRecv', 'badRecv', 'paired', 'wild', 'troubled', 'moved', 'executed'] as const),
 ];
 
-/** A request in words, with what the model knows of it. */
 export function describeRequest(request: SendRecord): string {
   const { wrId, opcode, lengthBytes, qp, remote } = request;
   const said = FLAGS.filter((flag) => request[flag]).join(' ');

@@ -7,10 +7,8 @@ import { characterOf } from './character.js';
  * steps can be left out, and those that stay do what they did.
  */
 export interface Step {
-  /** Also names what the step makes. */
   readonly id: number;
   readonly kind: string;
-  /** Chooses all that is chosen by chance. */
   readonly random: number;
   /** Virtual time that passes before it. */
   readonly waitUs: number;
@@ -25,7 +23,6 @@ const WAITS_US = [0, 0, 0, 0, 1, 3, 10, 10, 30, 100, 1000];
 const HOSTS = [2, 2, 2, 2, 2, 3, 3, 4, 6];
 const CROWD = 0.02;
 
-/** The walk that a seed stands for. */
 export function planWalk(seed: number): Walk {
   const random = new SeededRandom(seed ^ 0x3a11);
   const steps: Step[] = [];

@@ -103,7 +103,6 @@ export interface RecvRecord {
   /** Where its pieces lay, one list for each time that they were found elsewhere. */
   readonly pieces: Place[][];
   closedTick: number;
-  /** The queue that its completion was read from. */
   readFrom: CqRecord | undefined;
 }
 
@@ -127,7 +126,6 @@ export interface SrqRecord extends Thing {
   reached: number;
 }
 
-/** From one RESET of a QP to the next. */
 export class Life {
   peerAddress = '';
   destQpn = -1;
@@ -156,7 +154,6 @@ export class Life {
   errorBy = Infinity;
   /** What peers had under way when it went to ERR. */
   inbound: readonly SendRecord[] = [];
-  /** It was in SQE. */
   sendsFailed = false;
   /** Its owner sent it to ERR, or a completion of it was lost. */
   doomed = false;
@@ -171,13 +168,11 @@ export class QpRecord implements Thing {
   seenState: QpState = QpState.RESET;
   /** At the look before. */
   formerState: QpState = QpState.RESET;
-  /** Outstanding, oldest first. */
   sends: SendRecord[] = [];
   recvs: RecvRecord[] = [];
   alive = true;
   /** Multicast groups that it hears, or heard, and until when. */
   readonly memberships: { readonly group: string; untilTick: number }[] = [];
-  /** Times that it was connected. */
   lives = 0;
 
   constructor(
@@ -256,7 +251,6 @@ export class SendRecord {
   messageIndex = -1;
   /** Times that a receiver was told of it. */
   deliveries = 0;
-  /** It ended in SUCCESS. */
   acknowledged = false;
   /** Neither completed nor given up. */
   open = true;
@@ -269,7 +263,6 @@ export class SendRecord {
   /** Its place among the requests of its life. */
   index = 0;
   inline: Uint8Array | undefined;
-  /** Its receiver asked to be woken by it. */
   solicited = false;
   remote: Remote | undefined;
   immData: number | undefined;
@@ -284,7 +277,6 @@ export class SendRecord {
   ah: AhRecord | undefined;
   remoteQpn = 0;
   remoteQkey = 0;
-  /** The multicast group that it is for. */
   group: string | undefined;
   /** Datagrams: who got it. */
   readonly copies = new Set<QpRecord>();
@@ -307,7 +299,6 @@ export interface HostRecord extends Thing {
   readonly context: Context;
   readonly channel: CompChannel;
   readonly xrcd: Xrcd;
-  /** What it said of itself in the beginning. */
   readonly limits: DeviceAttr;
   /** What its device held when it was opened. */
   readonly fresh: Readonly<Record<string, number>>;
@@ -316,7 +307,6 @@ export interface HostRecord extends Thing {
   paused: boolean;
   /** Looks at its completion queues now and then only. */
   readonly lazy: boolean;
-  /** Completions that were read. */
   read: number;
   /** Some of its programs wait for solicited completions alone. */
   readonly onlySolicited: boolean;

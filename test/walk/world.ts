@@ -43,7 +43,6 @@ export class World implements Ledger {
     ...{ looks: 0, changes: 0, limits: 0, queries: 0 },
   };
   readonly statuses: Record<string, number> = {};
-  /** Of the step that is being taken. */
   random = new SeededRandom(0);
   step: { readonly id: number } = { id: 0 };
   tick = 0;
@@ -83,7 +82,6 @@ export class World implements Ledger {
     return this.#troubles.size > 0 || this.nowUs < this.#troubledUntilUs;
   }
 
-  /** A number for a request. */
   nextWrId(): number {
     this.#ids += 1;
     return this.#ids;

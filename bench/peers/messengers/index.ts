@@ -1,4 +1,3 @@
-/** The ways for messages, by their names. */
 import { messages } from './messages.js';
 import type { Messenger } from './messenger.js';
 import { net } from './net.js';

@@ -6,7 +6,6 @@ export interface Talker {
   receive(): Promise<number>;
 }
 
-/** A way for messages. */
 export interface Messenger {
   /** Has `onTalker` told of every connection that comes. @returns the port */
   serve(address: string, onTalker: (talker: Talker) => void): Promise<number>;

@@ -13,7 +13,6 @@ const SETTINGS = {
   enablePush: false,
 };
 
-/** All that comes by a stream. */
 function bodyOf(stream: Http2Stream, onBody: (body: Buffer) => void): void {
   const pieces: Buffer[] = [];
   stream.on('data', (piece: Buffer) => pieces.push(piece));

@@ -1,4 +1,3 @@
-/** The ways for requests, by their names. */
 import { grpc } from './grpc.js';
 import { http2 } from './http2.js';
 import { net } from './net.js';

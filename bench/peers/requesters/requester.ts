@@ -8,14 +8,11 @@ export interface Requester {
   request(body: Uint8Array, lane: number): Promise<Uint8Array>;
 }
 
-/** What a client is to ask. */
 export interface Asking {
   readonly bytes: number;
-  /** Requests under way at a time. */
   readonly depth: number;
 }
 
-/** A way for requests. */
 export interface RequestWay {
   /** Answers each request with as many bytes. @returns where clients connect to */
   serve(address: string): Promise<string>;

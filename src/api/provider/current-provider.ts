@@ -127,7 +127,6 @@ const NOBODY: Provider = {
 let ofThisMachine = NOBODY;
 let find: () => Provider | undefined = () => undefined;
 
-/** The caller's provider. */
 export function currentProvider(): Provider {
   return find() ?? ofThisMachine;
 }

@@ -39,7 +39,6 @@ let isOwnTurn = false;
 const duties: (() => void)[] = [];
 /** Whether a listener was called in the midst of this turn: see {@link Callbacks.callNow}. */
 let isTaken = false;
-/** The one call of a listener that this turn has room for. */
 let call: (() => void) | undefined;
 
 /**

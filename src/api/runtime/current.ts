@@ -3,7 +3,6 @@ import type { Runtime } from './runtime.js';
 
 let current: Runtime = portable;
 
-/** What this program runs in. */
 export function runtime(): Runtime {
   return current;
 }

@@ -17,9 +17,7 @@ export interface FolderFile {
 /** A folder that nobody else uses meanwhile. What fails throws an Error with the system's name of what is wrong as its `code`. */
 export interface Folder {
   readonly path: string;
-  /** What is in it. */
   names(): readonly string[];
-  /** Opens a file to read it. */
   open(name: string): FolderFile;
   /** Makes a file that there was not, and that no other user may read. */
   create(name: string): FolderFile;

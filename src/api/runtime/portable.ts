@@ -56,7 +56,6 @@ class SynchronousAmbient<T> implements Ambient<T> {
   }
 }
 
-/** The ambient values of this program. */
 const ambients: { context(): AsyncContext }[] = [];
 
 const NO_CONTEXT: AsyncContext = { run: (action) => action() };

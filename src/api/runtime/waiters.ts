@@ -4,28 +4,23 @@ import { yieldRound } from './rounds.js';
 /** One wait in so many lets the event loop have a turn, however much there is: a loop of microtasks would starve all others. */
 const WAITS_PER_ROUND = 64;
 
-/** Where what is waited for comes from. */
 export interface WaitSource<T> {
   /** The oldest, or undefined while there is none. @throws what those who wait are to learn: none will come any more */
   take(): T | undefined;
   /** Somebody waits: {@link Waiters.serve} is to be called when something may have come, and the process kept alive. */
   listen(): void;
-  /** Nobody waits any more. */
   rest(): void;
 }
 
 /** Is given all there is, from the event loop, each at the moment it is taken. */
 export interface EventFollower<T> {
   onEvent(event: T): void;
-  /** The source was closed. */
   onEnd(): void;
   /** None will come any more. */
   onFailure(error: unknown): void;
 }
 
-/** What somebody who follows is in for. */
 export interface Following {
-  /** Gives it what is there already. */
   start(): void;
   stop(): void;
 }
@@ -55,7 +50,6 @@ export class Waiters<T> {
 
   constructor(private readonly source: WaitSource<T>) {}
 
-  /** Whether the source listens. */
   get isListening(): boolean {
     return this.#isListening;
   }

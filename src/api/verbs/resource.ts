@@ -1,6 +1,5 @@
 import { invalid, VerbsError } from './errors.js';
 
-/** As many of the holders as an EBUSY sentence names. */
 const NAMED_HOLDERS = 3;
 
 /**
@@ -43,7 +42,6 @@ export abstract class Resource implements Disposable {
    */
   protected abandoned: (() => void) | undefined;
 
-  /** Whether it was ended. */
   get destroyed(): boolean {
     return !this.#alive;
   }

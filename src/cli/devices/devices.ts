@@ -3,7 +3,6 @@ import { attempt, ToolError, tool } from '../kit/errors.js';
 import { type HostingOptions, openOptions } from '../kit/options.js';
 import { Command } from 'commander';
 
-/** The named device, or the first one. */
 export function findDevice(name: string | undefined, notFound: (name: string) => ToolError): Device {
   const devices = getDeviceList();
   const first = devices.at(0);

@@ -24,7 +24,6 @@ const APR_STATUS = {
   INVALID_SL: 13,
 };
 
-/** By message and field. */
 const CONSTANTS: Readonly<Record<string, Constants | undefined>> = {
   'REQ.transportType': { RC: 0, UC: 1, RD: 2, EXTENDED: 3 },
   'REQ.extendedTransportType': { XRC: 1 },

@@ -19,7 +19,6 @@ const GSI_QPN = 1;
 /** A management datagram, as far as it is known. */
 export interface Mad {
   readonly header: MadHeader;
-  /** What the connection manager says in it. */
   readonly cm?: CmMessage;
 }
 
@@ -56,7 +55,6 @@ export function formatMad({ header, cm }: Mad): string {
   return `mad{${formatClass(header)} method=${hex(header.method, 2)} ${formatAttribute(header)}}`;
 }
 
-/** Every field of the header. */
 export function formatMadHeader(header: MadHeader): string {
   return [
     `MAD base_version=${header.baseVersion}`,

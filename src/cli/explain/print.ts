@@ -40,7 +40,6 @@ function heading({ study }: Story): string {
   return `${half.requester} to ${half.responder} queue pair ${hex(half.qpn)} (${half.service}${to}), ${vantage(study)}`;
 }
 
-/** What was assumed of files. */
 export function placementLines({ placements }: Sightings): string[] {
   return placements.map(
     ({ name = '', at }) =>
@@ -78,7 +77,6 @@ export function exchangeLines({ exchanges }: Sightings, all: boolean): string[] 
   return ['exchanges of messages', ...shortened(happenings, all)];
 }
 
-/** One of those for programs. */
 export function exchangeJson({ words, ...exchange }: CapturedExchange) {
   return { exchange: words, ...exchange };
 }
@@ -90,12 +88,10 @@ export function failed(sightings: Sightings): Failed[] {
   return conversationsOf(sightings).filter((each): each is Failed => each.verdict !== undefined);
 }
 
-/** One of those for programs. */
 export function conversationJson({ requester, responder, service, verdict }: Failed) {
   return { requester, responder, service, cause: verdict.cause, verdict: verdict.text };
 }
 
-/** A story for people. */
 export function storyLines(story: Story, all: boolean): string[] {
   const { cause, text } = story.verdict;
   return [heading(story), ...shortened(story.happenings, all), `  ${cause.toUpperCase()}: ${text}`];

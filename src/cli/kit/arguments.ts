@@ -40,7 +40,6 @@ export class AmbiguousOption extends Error {
   }
 }
 
-/** Whether an option takes the next word as its value, whatever that word is. */
 function takesNextWord(option: Option | undefined): boolean {
   return option?.required === true;
 }
@@ -51,7 +50,6 @@ interface Named {
   readonly yields: boolean;
 }
 
-/** The long options of a command by their names. */
 function longNames(command: Command): ReadonlyMap<string, Named> {
   const names = new Map<string, Named>([[HELP, { option: HELP, yields: false }]]);
   for (const { long, hidden } of command.options)

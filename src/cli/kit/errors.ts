@@ -18,7 +18,6 @@ export function attempt<Result>(failure: string, step: () => Result): Result {
   }
 }
 
-/** What to tell the user of a failure. */
 export function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // A system call's own message is a sentence already; what else arrives here is a mistake of ours, so show where.

@@ -72,12 +72,10 @@ export function endOnInterrupt(end: End, patienceMs = PATIENCE_MS): void {
 export class Turns {
   #nextMs = performance.now() + TURN_MS;
 
-  /** Whether a turn is due. */
   get isDue(): boolean {
     return performance.now() >= this.#nextMs;
   }
 
-  /** Gives a turn. */
   async take(): Promise<void> {
     await setImmediate();
     this.#nextMs = performance.now() + TURN_MS;

@@ -47,7 +47,6 @@ export abstract class Load {
     }
   }
 
-  /** The warm-up is over. */
   protected measure(): void {
     this.begunMs = performance.now();
     this.isMeasured = true;

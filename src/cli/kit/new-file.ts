@@ -42,7 +42,6 @@ export class NewFile {
     process.once('exit', this.#onExit);
   }
 
-  /** Adds to its end. */
   write(bytes: Uint8Array): void {
     const { fd } = this.#places;
     this.#attempt(() => {

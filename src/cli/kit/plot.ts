@@ -1,13 +1,11 @@
 /** Curves on logarithmic axes, as SVG: plain text, read by every browser. */
 
-/** One curve. */
 export interface Curve {
   readonly name: string;
   /** In the order in which they are joined; what has a label has it written beside it. */
   readonly points: readonly (readonly [x: number, value: number, label?: string])[];
 }
 
-/** What stands below a plot. */
 export interface Axis {
   readonly label: string;
   /** Where lines are drawn, rising, from the first that is not above all values to the last that is not below. */
@@ -27,7 +25,6 @@ const HEIGHT = 520;
 const LEFT = 70;
 const TOP = 50;
 const BOTTOM = HEIGHT - 60;
-/** From here on stands the legend. */
 const RIGHT = 630;
 const LEGEND_STEP = 24;
 /** Told apart by most who see colours differently (Okabe and Ito), and by their dashes. */

@@ -5,9 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { tool, ToolError } from '../kit/errors.js';
 
-/** One program of a lab. */
 interface Program {
-  /** In labs. */
   readonly file: string;
   /** What may follow its name. */
   readonly usage: string;
@@ -75,7 +73,6 @@ const EXAMPLES = [
   'verbena lab 3 sender 127.0.0.1 FILE',
 ];
 
-/** The program that the words name, its name, and its own arguments. */
 function programOf(
   name: string,
   lab: Lab,

@@ -31,7 +31,6 @@ function spins({ test, events }: Settings): boolean {
   return test.measure === 'lat' && !events;
 }
 
-/** The device whose memory is to be used, open. */
 function openGpuFor(flags: PerfFlags): Pick<Settings, 'gpu'> {
   const wanted = gpuOf(flags);
   if (wanted === undefined) return {};
@@ -128,7 +127,6 @@ With a host that runs Soft-RoCE (here its address is 192.0.2.7, and this host's 
   ${name} 192.0.2.8                        there`;
 }
 
-/** The subcommand of one of the tests. */
 export function perftestCommand(test: PerfTest): Command {
   const command = new Command(test.name).description(
     `${test.summary.charAt(0).toUpperCase()}${test.summary.slice(1)}; speaks with the C tool of the same name.\n` +

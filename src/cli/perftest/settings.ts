@@ -97,7 +97,6 @@ const WORKING_OUTPUTS: Readonly<Record<PerfTest['measure'], readonly Output[]>> 
   lat: ['latency'],
 };
 
-/** The device whose memory is to be used, if one is. */
 export function gpuOf({ use_cuda, use_opencl }: PerfFlags): Required<GpuOptions> | undefined {
   if (use_cuda !== undefined) return { kind: GpuKind.CUDA, index: use_cuda };
   return use_opencl === undefined ? undefined : { kind: GpuKind.OPENCL, index: use_opencl };
@@ -346,7 +345,6 @@ export function fitToMtu(settings: Settings, mtu: Mtu, asked: boolean, note: (te
   return { ...settings, sizeBytes: most };
 }
 
-/** The sizes that a test goes through. */
 export function sizesOf({ allSizes, sizeBytes }: Settings): number[] {
   if (!allSizes) return [sizeBytes];
   return Array.from({ length: Math.log2(sizeBytes) }, (_, i) => 2 ** (i + 1));

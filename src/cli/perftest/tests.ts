@@ -1,4 +1,3 @@
-/** What a test has its queue pairs do. */
 export const Verb = { SEND: 'send', WRITE: 'write', READ: 'read', ATOMIC: 'atomic' } as const;
 export type Verb = (typeof Verb)[keyof typeof Verb];
 
@@ -34,13 +33,11 @@ export interface Handshakes {
   readonly atEnd: boolean;
 }
 
-/** What tells the tests apart. */
 export interface PerfTest {
   readonly name: string;
   readonly summary: string;
   readonly verb: Verb;
   readonly measure: Measure;
-  /** As in the heading of the table. */
   readonly title: string;
   readonly connections: readonly Connection[];
   readonly sizeBytes: number;

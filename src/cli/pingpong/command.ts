@@ -93,7 +93,6 @@ async function pingPong(tool: PingPongTool, host: string | undefined, flags: Pin
   context.close();
 }
 
-/** The subcommand of one of the tools. */
 export function pingPongCommand(name: keyof typeof PING_PONGS): Command {
   const tool = PING_PONGS[name];
   const command = new Command(tool.name).description(

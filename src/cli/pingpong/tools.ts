@@ -4,12 +4,10 @@ import { RC, type Service, UC, UD } from './loop/service.js';
 /** What tells the tools apart that play two hosts against each other. */
 export interface PingPongTool {
   readonly name: string;
-  /** What it is played over, as the end of a sentence. */
   readonly over: string;
   readonly service: Service;
   readonly flags: readonly FlagName[];
   readonly sizeBytes: number;
-  /** What the buffer holds in the beginning. */
   readonly fill: number;
   /** Whether all QPs, up to {@link MAX_QP}, take their receive requests from one queue. */
   readonly shared: boolean;
@@ -39,7 +37,6 @@ const one = { shared: false, fill: FILL, mark: ',' };
 const unreadable = (index: number): string => `can't read sgid of index ${index}`;
 const absent = (index: number): string => `Could not get local gid for gid index ${index}`;
 
-/** The tools by their names. */
 export const PING_PONGS = {
   ibv_rc_pingpong: {
     ...one,

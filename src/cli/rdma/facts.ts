@@ -8,7 +8,6 @@ export interface Hex {
   readonly hex: string;
 }
 export type Value = string | number | boolean | Hex | readonly string[];
-/** The facts of one row, in their order. */
 export type Facts = readonly (readonly [name: string, value: Value])[];
 
 /** As iproute2 prints a value. */
@@ -30,11 +29,9 @@ export interface Row {
   readonly facts: Facts;
   /** Facts that JSON always has, and the text on demand. */
   readonly jsonFacts?: Facts;
-  /** Facts shown on demand. */
   readonly details?: Facts;
 }
 
-/** The devices have one port. */
 const PORT = 1;
 
 export function deviceIndex(name: string): number {

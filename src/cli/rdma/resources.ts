@@ -50,11 +50,9 @@ interface Shown {
 /** A kind of objects: how many there are, and what each is, in the order of iproute2's words. */
 interface ObjectKind {
   readonly count: keyof PublishedStatistics['counts'];
-  /** As a sentence names several of them. */
   readonly name: string;
   /** Whether they belong to a port, as queue pairs do, or to the device. */
   readonly ofPort?: true;
-  /** Facts that they can be chosen by. */
   readonly filters: readonly string[];
   readonly show: (nic: PublishedStatistics) => readonly Shown[];
 }

@@ -6,7 +6,6 @@ import { systemCode, ToolError } from '../kit/errors.js';
 import { type LocalPlace, placeText, type RdmaPlace } from './places.js';
 import type { Door, Proxy } from './proxy.js';
 
-/** What all streams of a proxy have. */
 export interface StreamSetup extends StreamOptions {
   readonly context?: Context;
   readonly open?: Omit<OpenOptions, 'address' | 'device'>;

@@ -3,7 +3,6 @@ import { InvalidArgumentError } from 'commander';
 
 interface Port<Kind extends string> {
   readonly kind: Kind;
-  /** A name or an address. */
   readonly host?: string;
   readonly port: number;
 }
@@ -13,7 +12,6 @@ export type RdmaPlace = Port<'rdma'>;
 /** What Node's sockets reach. */
 export type LocalPlace = Port<'tcp'> | { readonly kind: 'unix'; readonly path: string };
 
-/** Where connections come from or go to. */
 export type Place = RdmaPlace | LocalPlace;
 
 const FORM = 'Give rdma:HOST:PORT, tcp:HOST:PORT or unix:PATH, with an IPv6 address as in tcp:[::1]:6379.';

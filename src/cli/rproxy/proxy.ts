@@ -4,16 +4,13 @@ import { sentence } from '../kit/errors.js';
 import { abort, Relay, type Relayed } from './relay.js';
 import type { Report, Totals } from './report.js';
 
-/** Where connections of one kind come from. */
 export interface Door {
-  /** Where it is, as the user would write it. */
   readonly at: string;
   close(): void;
 }
 
 export interface ProxySetup {
   readonly report: Report;
-  /** Connections at a time. */
   readonly maxConnections: number;
   /** How long connections may go on once it is to end. */
   readonly drainSeconds: number;
@@ -27,7 +24,6 @@ export class Proxy {
   readonly #setup: ProxySetup;
   readonly #relays = new Set<Relay>();
   readonly #begun = performance.now();
-  /** Ends attempts to connect. */
   readonly #ending = new AbortController();
   #doors: readonly Door[] = [];
   /** Connections that have come and are not over. */

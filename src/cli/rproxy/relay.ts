@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { StreamSocket } from '../../entry/rsocket.js';
 
-/** How a relay ended. */
 export interface Relayed {
   /** Bytes that came from the socket, and were taken by the stream. */
   readonly toStreamBytes: number;
@@ -71,7 +70,6 @@ export class Relay {
     this.#push();
   }
 
-  /** From the socket to the stream. */
   #push(): void {
     // Nobody is left who could want it; `closed` is told.
     if (this.#stream.isWriteEnded) this.#held = undefined;
@@ -132,7 +130,6 @@ export class Relay {
     this.#settle();
   }
 
-  /** The stream has ended, and all that it brought is with the socket. */
   #leaveSocket(): void {
     if (this.#error === undefined) this.#socket.destroySoon();
     else abort(this.#socket);

@@ -1,6 +1,5 @@
 import { amount } from '../kit/output.js';
 
-/** What a proxy counts. */
 export interface Totals {
   readonly connections: number;
   /** Of them: which ended by a failure of either side. */

@@ -1,7 +1,6 @@
 import { LinkType, pcapngHeader, pcapngPacket, readCapture } from '../../device/wire/index.js';
 import { goldenFile } from '../../device/wire/test/golden.js';
 
-/** The frames of a golden capture. */
 export const framesOf = (name: string): Uint8Array[] =>
   [...readCapture(goldenFile(name))].map(({ data }) => data.slice());
 

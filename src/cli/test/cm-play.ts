@@ -10,7 +10,6 @@ export function serverAt(n: number): string {
   return loopback(2 * n + 1);
 }
 
-/** Where its client is. */
 export function clientAt(n: number): string {
   return loopback(2 * n + 2);
 }
@@ -41,7 +40,6 @@ export function asClient({ tool, client }: Sides, n: number, flags: readonly str
   return [tool, ...client(serverAt(n), clientAt(n)), ...flags];
 }
 
-/** Plays a server against a client. */
 export async function play(
   sides: Sides,
   n: number,

@@ -19,7 +19,6 @@ async function listed(words: readonly string[] = []): Promise<string[]> {
   return [...commands.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name).filter((name) => name !== 'help');
 }
 
-/** The command and those below it. */
 function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }

@@ -5,7 +5,6 @@ import { explain } from '../explain/command.js';
 import { sentence, ToolError } from '../kit/errors.js';
 import type { StandardStreams } from '../kit/output.js';
 
-/** What a tool printed, and its exit status. */
 export interface Printed {
   readonly status: number;
   readonly stdout: string;

@@ -60,7 +60,6 @@ export class LabSender {
     return decodeMessage(this.#inbox.bytes.slice(begin, begin + byteLen));
   }
 
-  /** Hears MSG_REGION. */
   async region(): Promise<RegionMessage> {
     const message = await this.hear();
     assert.ok(typeof message !== 'string' && message.type === MessageType.REGION);

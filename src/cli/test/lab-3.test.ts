@@ -18,7 +18,6 @@ const sha256 = createHash('sha256').update(content).digest();
 const FILE = { type: MessageType.FILE, length: content.length, sha256 } as const;
 const DONE = { type: MessageType.DONE } as const;
 
-/** A receiver that waits for its sender. */
 async function receiver(address: string, ...options: string[]): Promise<Tool> {
   const tool = new Tool(['lab', '3', 'receiver', address, ...options]);
   await tool.printed('waiting on port');

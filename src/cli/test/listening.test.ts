@@ -29,7 +29,6 @@ describe('a server says on standard error where it listens', () => {
   });
 });
 
-/** Each is bound to any address. */
 const SERVERS: readonly (readonly string[])[] = [
   ['rdma_server'],
   ['rdma_xserver'],

@@ -21,7 +21,6 @@ class FarHost {
     return new FarHost(holder);
   }
 
-  /** What runs a command there. */
   get wrapper(): readonly string[] {
     return ['nsenter', `--net=/proc/${String(this.#holder.pid)}/ns/net`];
   }

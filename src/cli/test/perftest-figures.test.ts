@@ -7,7 +7,6 @@ import { fastestMs, type Times } from '../perftest/bandwidth/peak.js';
 import { RateLimiter } from '../perftest/bandwidth/rate-limiter.js';
 import { CpuMeter, Timing } from '../perftest/running/timing.js';
 
-/** Every stretch, one by one. */
 function slowly({ posted, completed, count }: Times): number {
   let least = Infinity;
   for (let i = 0; i < count; i += 1) {

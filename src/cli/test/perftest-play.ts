@@ -34,7 +34,6 @@ export async function playTest(
   return { server: await server.ended, client };
 }
 
-/** The rows of a table, split into words. */
 export function rowsOf({ code, stdout, stderr }: Ended): string[][] {
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   const lines = stdout.split('\n');

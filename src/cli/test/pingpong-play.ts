@@ -19,7 +19,6 @@ export function serverAt(game: number): string {
   return loopback(4 * game + 1);
 }
 
-/** Where its client is, the first if there are several. */
 export function clientAt(game: number, client = 0): string {
   return loopback(4 * game + 2 + client);
 }
@@ -42,7 +41,6 @@ export async function serve(
   return server;
 }
 
-/** Plays a server against a client. */
 export async function play(
   tool: string,
   game: number,

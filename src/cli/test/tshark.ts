@@ -31,7 +31,6 @@ export function writeCapture(frames: readonly Uint8Array[]): string {
   return file;
 }
 
-/** The names of all fields that this tshark knows. */
 export function tsharkFields(): ReadonlySet<string> {
   return new Set(linesOf('tshark', ['-G', 'fields']).map((line) => line.split('\t')[2]));
 }

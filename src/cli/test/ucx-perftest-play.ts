@@ -8,7 +8,6 @@ export interface Played {
   readonly client: Ended;
 }
 
-/** Where the server of a game has its device, and its client. */
 const addressesOf = (game: number): readonly [string, string] => [loopback(2 * game + 1), loopback(2 * game + 2)];
 
 /** A server that waits for its client, and the words by which one comes. */
@@ -35,7 +34,6 @@ export async function playUcx(
   return { server: await server.ended, client: ended };
 }
 
-/** The figures of the last row. */
 export function finalRow({ code, stdout, stderr }: Ended): number[] {
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   const row = /^Final: +(.*)$/m.exec(stdout)?.[1];

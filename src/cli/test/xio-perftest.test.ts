@@ -36,7 +36,6 @@ async function stopped({ server }: Served): Promise<Ended> {
   return server.ended;
 }
 
-/** The table's rows. */
 function rowsOf({ code, stdout, stderr }: Ended): number[][] {
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   assert.match(stdout, HEAD);

@@ -14,7 +14,6 @@ export type Answer =
 
 /** What the sender says when it asks for the connection. */
 export interface Offer {
-  /** All that it is going to write. */
   readonly totalBytes: number;
   /** At most so much at once; the receiver's memory need not be longer. */
   readonly legBytes: number;

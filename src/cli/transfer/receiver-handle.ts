@@ -10,7 +10,6 @@ const BAD_NEWS_MS = 1000;
 /** How long it may take to clear up; what has to wait for a disk, or for the reader of a pipe, may never end. */
 const CLEARING_UP_MS = 2000;
 
-/** How the process ended, for a sentence. */
 function ending(code: number | null, signal: NodeJS.Signals | null): string {
   return signal === null ? `with exit code ${code ?? 0}` : `by ${signal}`;
 }

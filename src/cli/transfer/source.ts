@@ -3,7 +3,6 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync, statSync } 
 import { basename } from 'node:path';
 import { fileFailure, ToolError } from '../kit/errors.js';
 
-/** What is moved, read in order. */
 export interface Source {
   readonly name: string;
   readonly sizeBytes: number;

@@ -5,7 +5,6 @@ interface Side {
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** What came out of a transfer. */
 export interface Summary {
   readonly name: string;
   readonly bytes: number;

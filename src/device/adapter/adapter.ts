@@ -28,7 +28,6 @@ export interface AdapterChores {
   /** Called after each {@link run}, which may have changed {@link nextUs}. */
   onRun: (() => void) | undefined;
 
-  /** Does what is due. */
   run(nowUs: number): void;
   /** When something is to be done though the adapter sleeps. */
   nextUs(): number;
@@ -71,7 +70,6 @@ export const LAST_VERBS: ReadonlySet<Verb> = new Set<Verb>([
   'cmTakeEvents',
 ]);
 
-/** What an adapter is made of, beside its NIC. */
 export interface AdapterParts {
   readonly link: Link;
   readonly crc32: NicConfig['crc32'];
@@ -83,13 +81,11 @@ export interface AdapterParts {
   readonly chores?: (nic: Nic, cm: ConnectionManager, users: AdapterUsers) => AdapterChores;
 }
 
-/** Who uses an adapter. */
 export interface AdapterUsers {
   /** The programs that have the device open. */
   readonly clients: readonly AdapterClient[];
   /** How many commands of theirs were executed, and how often one came or went: objects are made, changed and ended so. */
   readonly commands: number;
-  /** The program that has an object. */
   ownerOf(kind: Kind, number: number): AdapterClient | undefined;
 }
 
@@ -99,7 +95,6 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
   readonly nic: Nic;
   readonly cm: ConnectionManager;
   readonly chores: AdapterChores | undefined;
-  /** Whose its objects are. */
   readonly ownership = new Ownership<AdapterClient>();
   /** Called from anywhere when a turn is due that nothing outside of the adapter tells of. */
   onDue: (() => void) | undefined;
@@ -137,7 +132,6 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
     this.chores = parts.chores?.(this.nic, this.cm, this);
   }
 
-  /** Who has the device open. */
   get clients(): readonly AdapterClient[] {
     return this.#clients;
   }

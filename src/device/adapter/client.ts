@@ -30,7 +30,6 @@ const names = {
 // As it says, which `Object.entries` does not.
 const entries = Object.entries(names) as readonly [keyof typeof names, (typeof names)[keyof typeof names]][];
 
-/** The limits of a device, as a client of it has them. */
 export function limitsOf(most: ClientLimits = {}): NicLimits {
   const own = { ...DEFAULT_LIMITS };
   for (const [kind, name] of entries) own[name] = Math.min(own[name], most[kind] ?? Infinity);
@@ -39,7 +38,6 @@ export function limitsOf(most: ClientLimits = {}): NicLimits {
 
 /** What a client brings: the memory by which it and its adapter meet, and its ways. */
 export interface ClientParts {
-  /** Its doorbell page. */
   readonly doorbells: ArrayBufferLike;
   /** The ring of asynchronous events ({@link AsyncEventWriter}). */
   readonly asyncEvents: ArrayBufferLike;
@@ -57,9 +55,7 @@ export interface ClientParts {
   readonly pid?: number | undefined;
 }
 
-/** Limits of one client, within those of the device. */
 export interface ClientLimits extends MostOf {
-  /** Identifiers of the connection manager. */
   readonly cmId?: number;
 }
 
@@ -91,7 +87,6 @@ export class AdapterClient implements CommandTarget, CmClientHost {
   constructor(
     readonly device: ClientDevice,
     private readonly parts: ClientParts,
-    /** Tells it from others that the adapter has had. */
     readonly number: number,
   ) {
     this.#page = new Int32Array(parts.doorbells);

@@ -2,7 +2,6 @@ import type { CmDatagram, CmHost } from '../cm/index.js';
 import { type AhAttr, type Gid, type Mtu, nodeGuid } from '../ibta/index.js';
 import { CommandError, type ManagementDatagram, type Nic } from '../nic/index.js';
 
-/** What a connection manager has of the NIC beside it. */
 export class NicCmHost implements CmHost {
   readonly random: () => number;
   readonly nodeGuid: bigint;

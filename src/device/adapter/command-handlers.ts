@@ -11,7 +11,6 @@ export interface CommandTarget {
   readonly device: CommandDevice;
   /** The page that rings for its queue pairs. */
   readonly doorbells: Doorbells;
-  /** The connection manager, as the client has it. */
   readonly cm: CmCommands;
   /** Finds the memory of a registration. @throws CommandError when it cannot be had here */
   resolve(memory: BytesRef): Uint8Array;
@@ -38,7 +37,6 @@ export interface CommandDevice {
   linkStatistics(): Record<string, number>;
 }
 
-/** Where memory is, as the NIC takes it. */
 type Place = Pick<MrAttributes, 'bytes' | 'foreign'>;
 
 const NO_BYTES = new Uint8Array(0);

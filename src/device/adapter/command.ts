@@ -33,7 +33,6 @@ export type BytesRef =
       readonly lengthBytes: number;
     };
 
-/** What a registration asks for. */
 export interface RegisterMr {
   readonly pd: number;
   readonly memory: MemoryRef;
@@ -52,7 +51,6 @@ export interface ReregisterMr {
   readonly iova?: bigint | undefined;
 }
 
-/** What makes a memory window. */
 export interface AllocateMw {
   readonly pd: number;
   readonly type: MwType;
@@ -64,7 +62,6 @@ export interface AllocatedMw {
   readonly rkey: number;
 }
 
-/** What makes an address handle. */
 export interface CreateAh {
   readonly pd: number;
   readonly attr: AhAttr;
@@ -83,7 +80,6 @@ export interface ResizeCq {
   readonly entries: number;
 }
 
-/** What makes a completion counter. */
 export interface CreateCompCntr {
   readonly type: CompCntrType;
   /** Two numbers of 64 bits. */
@@ -162,7 +158,6 @@ export interface CommandTable extends CmCommandTable {
   allocPd: [argument: undefined, value: number];
   deallocPd: [argument: number, value: undefined];
   regMr: [argument: RegisterMr, value: MrKeys];
-  /** Of a domain. */
   allocNullMr: [argument: number, value: MrKeys];
   reregMr: [argument: ReregisterMr, value: MrKeys];
   deregMr: [argument: number, value: undefined];
@@ -205,7 +200,6 @@ export type Verb = keyof CommandTable;
 export type Argument<V extends Verb> = CommandTable[V][0];
 export type Value<V extends Verb> = CommandTable[V][1];
 
-/** Verbs that end the object of a number. */
 export type EndVerb =
   | 'deallocPd'
   | 'deregMr'
@@ -218,7 +212,6 @@ export type EndVerb =
   | 'destroyAh'
   | 'destroyQp';
 
-/** One command, as it crosses to wherever the adapter lives. */
 export type AdapterCommand = { [V in Verb]: { readonly verb: V; readonly argument: Argument<V> } }[Verb];
 
 /** The answer to a command: a value, or why it was refused; nothing has changed then. */

@@ -27,13 +27,11 @@ export const AsyncEventRing = {
   OBJECT: 1,
   /** Why a request of the peer was refused, a value of `Syndrome`; else 0. */
   WHY: 2,
-  /** Words of one entry. */
   SIZE: 3,
   /** Entries: four for each QP that a device can have. Memory is only taken by those that are used. */
   ENTRIES: 131072,
 } as const;
 
-/** Stands for "the device itself". */
 export const NO_OBJECT = -1;
 
 /** Memory for a ring of asynchronous events. @param shared whether the adapter is in another thread */
@@ -41,7 +39,6 @@ export function createAsyncEventRing(shared: boolean): ArrayBufferLike {
   return createRing(4 * (RING_HEADER_WORDS + AsyncEventRing.ENTRIES * AsyncEventRing.SIZE), shared);
 }
 
-/** The adapter's end of the ring. */
 export class AsyncEventWriter {
   readonly words: Int32Array;
 

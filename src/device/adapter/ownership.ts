@@ -26,7 +26,6 @@ type Name = readonly [kind: Kind, number: number | undefined];
 interface Role<V extends Verb> {
   readonly names?: (argument: Argument<V>) => readonly Name[];
   readonly makes?: readonly [kind: Kind, number: (value: Value<V>) => number];
-  /** Ends the object that its argument is the number of. */
   readonly ends?: Kind;
 }
 
@@ -137,7 +136,6 @@ export class Ownership<Client> {
     return this.#owners.get(kind)?.get(number);
   }
 
-  /** What a client has of a kind. */
   ownedBy(client: Client, kind: Kind): readonly number[] {
     return [...(this.#owned.get(client)?.get(kind) ?? [])];
   }
@@ -187,7 +185,6 @@ export class Ownership<Client> {
     this.#owned.get(client)?.get(kind)?.delete(number);
   }
 
-  /** A client is gone, and all that it had. */
   forget(client: Client): void {
     this.#owned.delete(client);
   }

@@ -4,9 +4,7 @@ import type { Nic, ShownQp } from '../nic/index.js';
 import type { AdapterUsers } from './adapter.js';
 import type { Kind } from './ownership.js';
 
-/** Whose an object is. */
 export interface ShownOwner {
-  /** The number of the context in which it was made. */
   readonly ctx: number;
   /** The process that it is for, where that is not the NIC's: a program under `verbena run`. */
   readonly pid?: number;
@@ -18,7 +16,6 @@ export interface ShownOwnQp extends ShownQp, ShownOwner {}
 /** What Linux's `rdma resource show pd` prints of a protection domain. */
 export interface ShownPd extends ShownOwner {
   readonly pd: number;
-  /** How many objects refer to it. */
   readonly users: number;
 }
 
@@ -46,9 +43,7 @@ export interface ShownSrq extends ShownOwner {
   readonly srqn: number;
   readonly pd: number;
   readonly isXrc: boolean;
-  /** Queue pairs that take from it. */
   readonly qpns: readonly number[];
-  /** Where XRC requests complete. */
   readonly cqn?: number;
 }
 

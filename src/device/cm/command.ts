@@ -23,12 +23,10 @@ export interface CmParameters {
   readonly rnrRetryCount: number;
 }
 
-/** Makes an identifier. */
 export interface CmCreateId {
   readonly portSpace: PortSpace;
 }
 
-/** Names a port for an identifier. */
 export interface CmBind {
   readonly id: number;
   /** 0 for any that is free. */
@@ -66,7 +64,6 @@ export interface CmConnect extends CmParameters {
   readonly ackTimeout?: number | undefined;
 }
 
-/** Accepts a request. */
 export interface CmAccept extends CmParameters {
   readonly id: number;
   readonly qp: CmQp;
@@ -76,7 +73,6 @@ export interface CmAccept extends CmParameters {
   readonly ackTimeout?: number | undefined;
 }
 
-/** Refuses a request, or the answer to one. */
 export interface CmReject {
   readonly id: number;
   readonly privateData: Uint8Array;
@@ -89,7 +85,6 @@ export interface CmInitQpAttr {
   readonly id: number;
   /** Of the queue pair, which the program moves itself. */
   readonly qpType: QpType;
-  /** INIT, RTR or RTS. */
   readonly qpState: QpState;
 }
 
@@ -137,7 +132,6 @@ export interface CmConnParam {
   readonly qpNum: number;
 }
 
-/** Where to send datagrams to. */
 export interface CmUdParam {
   readonly qpNum: number;
   readonly qkey: number;
@@ -145,7 +139,6 @@ export interface CmUdParam {
 
 /** The requester of a connection, and the IDs by which the two sides name it. */
 export interface CmRequest {
-  /** The listening identifier. */
   readonly listenId: number;
   readonly localGid: Gid;
   readonly localPort: number;

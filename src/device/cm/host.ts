@@ -1,7 +1,6 @@
 import type { AhAttr, ErrnoName, Gid, Mtu, QpAttr, Syndrome } from '../ibta/index.js';
 import type { CmCommandTable, CmEvent } from './command.js';
 
-/** A timer's owner, as in the NIC whose timers these are. */
 export interface CmTimerOwner {
   /** Its time has come; it is disarmed by then. */
   onTimer(): void;
@@ -24,9 +23,7 @@ export interface CmHost {
   /** 32 unpredictable bits. */
   readonly random: () => number;
   readonly timers: CmTimers;
-  /** The port's GID table. */
   readonly gids: readonly (Gid | undefined)[];
-  /** The largest path MTU of the port. */
   readonly mtu: Mtu;
   readonly nodeGuid: bigint;
   /**
@@ -52,7 +49,6 @@ export interface CmClientHost {
   eventReady(): void;
 }
 
-/** Why something is refused. */
 export interface Refusal {
   readonly errno: ErrnoName;
   readonly message: string;
@@ -61,7 +57,6 @@ export interface Refusal {
 /** A management datagram that came to queue pair 1. */
 export interface CmDatagram {
   readonly mad: Uint8Array;
-  /** Who sent it, and to which GID of this port. */
   readonly source: Gid;
   readonly destination: Gid;
   readonly trafficClass: number;
@@ -110,7 +105,6 @@ export type Commands = {
 export class CmClient {
   /** What it has not taken, the oldest first. */
   events: CmEvent[] = [];
-  /** Identifiers that it has. */
   ids = 0;
 
   constructor(readonly host: CmClientHost) {}

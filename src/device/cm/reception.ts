@@ -47,14 +47,11 @@ interface Objection {
   readonly info?: Uint8Array;
 }
 
-/** What a request is for. */
 interface Facts {
   readonly header: CmaHeader;
-  /** The type of queue pair that is to answer it. */
   readonly qpType: QpType;
 }
 
-/** A request and the room for it. */
 interface Admission {
   readonly identifier: Identifier;
   readonly listener: Listener;
@@ -181,7 +178,6 @@ export class Reception {
     return true;
   }
 
-  /** What a request is for, or why it is refused. */
   #examine(req: CmReq, datagram: CmDatagram): Facts | Objection {
     const { host } = this.manager;
     const { source, destination } = datagram;

@@ -88,7 +88,6 @@ function addressed(facts: RequestFacts, { destination, privateData }: CmConnect)
   return bytes;
 }
 
-/** The request for a connection. */
 export function requestOf(
   facts: RequestFacts,
   connect: CmConnect,

@@ -10,9 +10,7 @@ export function psnNext(a: number): number {
   return (a + 1) & PSN_MASK;
 }
 
-/**
- * How far `a` is ahead of `b`: -2^23 to 2^23 - 1, negative when `a` is behind.
- */
+/** How far `a` is ahead of `b`: -2^23 to 2^23 - 1, negative when `a` is behind. */
 export function psnDiff(a: number, b: number): number {
   return ((a - b) << 8) >> 8;
 }

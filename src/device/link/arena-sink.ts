@@ -4,7 +4,6 @@ import type { PacketSink } from './link.js';
 /** Packets built between two flushes: as much as other links take. */
 const ARENA_BYTES = 256 * 1024;
 
-/** A packet that lies in the arena and waits for the flush. */
 export interface ArenaPacket {
   readonly path: Path;
   readonly offset: number;

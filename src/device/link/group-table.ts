@@ -50,12 +50,10 @@ export class GroupTable<Membership> {
     this.exit(entry.membership);
   }
 
-  /** In the order of joining. */
   *memberships(): Generator<Membership> {
     for (const { membership } of this.#entries.values()) yield membership;
   }
 
-  /** Leaves all of them. */
   clear(): void {
     const memberships = [...this.memberships()];
     this.#entries.clear();

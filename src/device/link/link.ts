@@ -72,11 +72,8 @@ export interface PacketSink {
   commit(): void;
 }
 
-/** Takes the packets that arrive. */
 export interface PacketReceiver {
-  /**
-   * Takes one packet (BTH to ICRC). `bytes` is scratch afterwards; neither it nor `meta` may be kept.
-   */
+  /** Takes one packet (BTH to ICRC). `bytes` is scratch afterwards; neither it nor `meta` may be kept. */
   receive(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
   /**
    * Takes one Ethernet frame, from the destination's MAC to the end of the payload (no FCS). None come but while a
@@ -104,9 +101,7 @@ export interface FramePort {
   close(): void;
 }
 
-/** The state of a link's address. */
 export interface LinkStatus {
-  /** The interface is switched on and has a carrier. */
   readonly up: boolean;
   /** The address still belongs to this machine. */
   readonly present: boolean;
@@ -114,7 +109,6 @@ export interface LinkStatus {
 
 /** One address on a network: packets out, packets in, nothing else. */
 export interface Link {
-  /** The own address. */
   readonly gid: Gid;
   readonly ipv6: boolean;
   /** Largest packet, BTH to ICRC, that leaves without fragmentation. */
@@ -166,9 +160,7 @@ export interface Link {
   statistics(): Record<string, number>;
 }
 
-/** A link that one can sleep on. */
 export interface PolledLink extends Link {
-  /** The address as it was asked for, or chosen. */
   readonly address: string;
   /**
    * For `poll`: one of them becomes readable when {@link Link.receive} has something to give, for those who have said that

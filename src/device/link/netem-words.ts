@@ -10,7 +10,6 @@ export interface NetemSettings {
   /** Packets that may be held back in one direction; more are dropped. */
   readonly limitPackets: number;
   readonly direction: NetemDirection;
-  /** Chooses what happens by chance. */
   readonly seed: number;
   /** The words that give the same again, seed included. */
   readonly text: string;
@@ -97,14 +96,12 @@ class Words {
     throw problem(`${word === undefined ? 'nothing' : `'${word}'`} behind '${before}', where ${what} is expected`);
   }
 
-  /** The next word, if it is of that kind. */
   take(unit: Unit): number | undefined {
     const value = this.#at < this.#words.length ? unit(this.#words[this.#at]) : undefined;
     if (value !== undefined) this.#at += 1;
     return value;
   }
 
-  /** Takes the next word if it is that one. */
   skip(word: string): boolean {
     const found = this.#words[this.#at] === word;
     if (found) this.#at += 1;

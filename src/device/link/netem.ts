@@ -37,7 +37,6 @@ interface Packet<Way> {
   readonly flips: readonly number[];
 }
 
-/** One direction of a link. */
 class Disturbance<Way extends { readonly ipv6: boolean }> {
   readonly held = new EventQueue<Packet<Way>>();
   readonly #fate = new Fate();

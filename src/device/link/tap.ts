@@ -17,7 +17,6 @@ import {
 import { LinkAround } from './link-around.js';
 import type { FramePort, Link, PacketReceiver, PacketSink } from './link.js';
 
-/** Keeps what a tap sees. */
 export interface PacketRecorder {
   /**
    * Takes one packet. Called from the middle of the traffic, so it must not throw.

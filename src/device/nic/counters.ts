@@ -22,11 +22,9 @@ export class NicCounters {
   completerRetryErr = 0;
   /** Packets that could not be sent: the port was down, or the link refused them. */
   sendErr = 0;
-  /** Times the port went down. */
   linkDowned = 0;
   rdmaSends = 0;
   rdmaRecvs = 0;
-  /** Completion queue entries written. */
   completions = 0;
   /** Packets sent more than once. */
   retransmittedPkts = 0;

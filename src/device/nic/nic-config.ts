@@ -88,10 +88,8 @@ export interface NicLimits {
   readonly maxXrcd: number;
   readonly maxAh: number;
   readonly maxMcastGrp: number;
-  /** QPs attached to one multicast group. */
   readonly maxMcastQpAttach: number;
   readonly maxCompChannels: number;
-  /** Completion counters. */
   readonly maxCompCntr: number;
   readonly maxGids: number;
   readonly maxPkeys: number;
@@ -144,7 +142,6 @@ export interface NicConfig {
   readonly crc32: Crc32;
   /** 32 unpredictable bits: keys and QP numbers come from here, and a key is a capability. */
   readonly random: () => number;
-  /** The port's GID table. */
   readonly gids: readonly Gid[];
   /** The port's P_Key table; default the one entry 0xffff. */
   readonly pkeys?: readonly number[] | undefined;
@@ -155,7 +152,6 @@ export interface NicConfig {
    * Default: there is none (EOPNOTSUPP).
    */
   readonly openFrames?: (() => SendFrame) | undefined;
-  /** The port's active MTU. */
   readonly portMtu: Mtu;
   /** The doorbell page of queue pairs that are made without one (`Nic.openDoorbells`). */
   readonly doorbells?: ArrayBufferLike | undefined;

@@ -10,7 +10,6 @@ import type { Scheduled } from './queue-pairs/turns.js';
 import type { SharedReceiveQueue } from './queues/shared-receive-queue.js';
 import type { Timers } from './time/timers.js';
 
-/** What all queue pairs of one NIC share. */
 export interface NicCore {
   /** The present, as last told by `advanceTo`. */
   readonly nowUs: number;

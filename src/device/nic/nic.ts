@@ -97,7 +97,6 @@ export class Nic implements ControlCore {
   readonly #openFrames: () => SendFrame;
   #sendFrame: SendFrame | undefined;
   readonly doorbells: Doorbells | undefined;
-  /** The doorbell pages of all drivers. */
   #pages: readonly Doorbells[] = [];
   /** QPs that have something to send, in the order of their turns: a ring. */
   #ready: (Scheduled | undefined)[] = new Array<Scheduled | undefined>(64).fill(undefined);
@@ -228,7 +227,6 @@ export class Nic implements ControlCore {
     return page;
   }
 
-  /** Doorbell pages that it looks at. */
   get doorbellPages(): number {
     return this.#pages.length;
   }
@@ -298,7 +296,6 @@ export class Nic implements ControlCore {
     return this.#readyCount > 0;
   }
 
-  /** Whether a timer is due. */
   get timerDue(): boolean {
     return this.nowUs >= this.timers.nextDueUs;
   }

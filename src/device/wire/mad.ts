@@ -24,14 +24,11 @@ export type MadClass = (typeof MadClass)[keyof typeof MadClass];
 
 /** Methods (IBTA 13.4.5): the class's attribute is asked for. */
 export const MAD_METHOD_GET = 0x01;
-/** The class's attribute is set. */
 export const MAD_METHOD_SET = 0x02;
 /** A datagram that is not a request for an attribute, as all of the connection manager's are. */
 export const MAD_METHOD_SEND = 0x03;
-/** The answer to GET and SET. */
 export const MAD_METHOD_GET_RESPONSE = 0x81;
 
-/** The header of a management datagram. */
 export interface MadHeader {
   readonly baseVersion: number;
   /** Of {@link MadClass}, when it is a known one. */

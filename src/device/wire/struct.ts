@@ -162,7 +162,6 @@ export function octets(at: number, bytes: number): Field<Uint8Array> {
   };
 }
 
-/** A GID, all of it. */
 export function gid(at: number): Field<Gid> {
   return {
     ...octets(at, 16),
@@ -186,12 +185,10 @@ export function only<T>(field: Field<T>, isGood: (value: T) => boolean, problem:
   };
 }
 
-/** A number of a range. */
 export function range(field: Field<number>, least: number, most: number): Field<number> {
   return only(field, (value) => value >= least && value <= most, `which is not ${least} to ${most}`);
 }
 
-/** A value of a table of constants. */
 export function oneOf<T extends number>(
   field: Field<number>,
   table: Readonly<Record<string, T>>,
@@ -206,7 +203,6 @@ export function constant<T>(field: Field<T>, value: T, problem: (other: T) => st
   return { ...field, constant: value, problem: (other) => (other === value ? undefined : problem(other)) };
 }
 
-/** Bits for later versions. */
 export function reserved(field: Field<number>): Constant<number> {
   return constant(field, 0, (value) => `reserved is ${value}, and must be 0`);
 }
@@ -222,10 +218,8 @@ type Values<F extends Fields> = {
 /** Values of which some may be missing: those are written as 0. */
 export type Writable<V> = { readonly [Name in keyof V]?: V[Name] | undefined };
 
-/** What a struct holds. */
 export type ValuesOf<S> = S extends Struct<infer V> ? V : never;
 
-/** Fields at their places. */
 export interface Struct<V> extends Field<V> {
   /** Writes the values from `at` on. @returns where they end */
   write(view: DataView, at: number, values: V): number;
@@ -240,7 +234,6 @@ export interface Struct<V> extends Field<V> {
   readonly encodePadded: (values: Writable<V>) => Uint8Array;
 }
 
-/** A field at its place. */
 interface Member extends Pick<Field<unknown>, 'read' | 'write'> {
   readonly check: Field<unknown>['check'] | undefined;
   readonly problem: Field<unknown>['problem'] | undefined;
@@ -321,7 +314,6 @@ export function struct<F extends Fields>(fields: F, bytes = 0): Struct<Values<F>
   };
 }
 
-/** A struct inside a struct. */
 export function nested<V>(at: number, inner: Struct<V>): Field<V> {
   return { ...inner, at };
 }
@@ -365,6 +357,5 @@ export interface HandshakeOptions {
   readonly versionType?: Field<number>;
   /** Of a refusal, which ends of other versions read too. */
   readonly anyVersion?: boolean;
-  /** The protocol's name in a sentence. */
   readonly protocol?: string;
 }

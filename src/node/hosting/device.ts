@@ -74,7 +74,6 @@ function netemSettings(text: string, kind: LinkKind, warn: (text: string) => voi
   }
 }
 
-/** The exponent of an ACK timeout. */
 function ackTimeoutExponent(asked: string | number): number {
   const exponent = asked === '' ? NaN : Number(asked);
   if (Number.isInteger(exponent) && exponent >= 0 && exponent <= 31) return exponent;
@@ -109,7 +108,6 @@ function isForbidden(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED';
 }
 
-/** The device warns in the context of the program that opened it. */
 function withContext(options: OpenOptions): OpenOptions {
   const { warn } = options;
   return warn === undefined ? options : { ...options, warn: AsyncResource.bind(warn) };
@@ -209,7 +207,6 @@ async function lookupName(call: string, name: string, family: 4 | 6 | undefined)
   }
 }
 
-/** Software NICs on the addresses of this machine. */
 export const thisMachine: Provider = {
   deviceList: () => [new SoftDevice()],
   open: (options) => new SoftDevice().open(options),

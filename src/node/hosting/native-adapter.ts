@@ -24,9 +24,7 @@ import { clockOriginNs } from './device-clock.js';
 export interface AdapterSpec {
   /** Its IP address; without it a free loopback address. */
   readonly address?: string | undefined;
-  /** File for a record of all packets. */
   readonly capture?: string | undefined;
-  /** By which ways its packets go. */
   readonly link?: LinkKind | undefined;
   /** What is to happen to packets on their way; goes with UDP only. */
   readonly netem?: NetemSettings | undefined;
@@ -37,7 +35,6 @@ export interface AdapterSpec {
 /** Takes sentences about what does not work as it should. */
 export type Warn = (text: string) => void;
 
-/** An adapter that is up. */
 export interface OpenedAdapter {
   readonly adapter: Adapter;
   readonly facts: AdapterFacts;
@@ -45,7 +42,6 @@ export interface OpenedAdapter {
   readonly pause: () => void;
 }
 
-/** Puts a NIC on a link that is open. */
 function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): OpenedAdapter {
   // Below the capture, which thus has what the NIC sent, and what arrived in the end.
   const disturbed = withNetem(link, spec.netem);

@@ -19,7 +19,6 @@ import type { Folder, FolderFile } from '../../api/runtime/index.js';
 import { lockFile, nativeHost } from '../system/index.js';
 
 const LOCK = 'lock';
-/** For their owner alone. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 

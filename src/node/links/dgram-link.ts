@@ -22,7 +22,6 @@ const QUEUE_PACKETS = 8192;
 const HOP_LIMIT = 64;
 
 export interface DgramLinkOptions {
-  /** As for the UdpLink. */
   readonly address?: string | undefined;
   /** Why the quick way is not possible, as half a sentence; part of the warning. */
   readonly reason?: string | undefined;
@@ -114,11 +113,9 @@ function openGroupSocket(group: Gid, address: LocalAddress): Socket {
   }
 }
 
-/** A packet that has arrived. */
 interface Arrived {
   readonly bytes: Uint8Array;
   readonly from: RemoteInfo;
-  /** The own address, or a group. */
   readonly to: Gid;
 }
 

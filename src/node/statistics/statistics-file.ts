@@ -71,7 +71,6 @@ const MAX_FILE_BYTES = 1 << 18;
 let files = 0;
 let own: Owner | undefined;
 
-/** The user's private directory for them. */
 export function statisticsDirectory(): string {
   const runtime = process.env['XDG_RUNTIME_DIR'];
   if (runtime !== undefined && isAbsolute(runtime) && isOwn(runtime)) return join(runtime, 'verbena');

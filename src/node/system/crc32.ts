@@ -140,7 +140,6 @@ const PIECES = [65, 127, 128, 129, 255, 256, 257, 511, 1040, 4128].map((length, 
   crc: Math.imul(i, 0x9e3779b1),
 }));
 
-/** Whether an implementation agrees with the loop. */
 export function agrees(candidate: Crc32Function, loop: Crc32Function): boolean {
   const bytes = sample();
   return PIECES.every(

@@ -102,9 +102,7 @@ export interface NativeHost {
   readonly libc: LibC;
   /** Those of them that few need. */
   readonly spawning: SpawnCalls;
-  /** errno of the last call of this thread. */
   errno(): number;
-  /** The error of the call that just failed. */
   failure(call: string): SystemCallError;
   /** The address of memory that V8 has outside its heap. */
   addressOf(view: Uint8Array): number;
@@ -294,7 +292,6 @@ export function requireNativeHost(): NativeHost {
   return native;
 }
 
-/** A system call that failed. */
 export class SystemCallError extends Error {
   override readonly name = 'SystemCallError';
   /** The errno's name, as in `error.code` of Node: `EADDRINUSE`. */
@@ -303,7 +300,6 @@ export class SystemCallError extends Error {
   constructor(
     /** The call, as its manual page is named: `bind`. */
     readonly call: string,
-    /** The errno's number on this machine. */
     readonly errnoNumber: number,
   ) {
     const code = errnoName(errnoNumber);

@@ -1,4 +1,3 @@
-/** The settings of the environment that are on or off. */
 export const SWITCHES = ['VERBENA_NATIVE', 'VERBENA_STATS'] as const;
 export type Switch = (typeof SWITCHES)[number];
 

@@ -13,9 +13,7 @@ import {
 } from '../../device/wire/index.js';
 import type { CapturedExchange, CaptureWay, Dissector } from '../core/index.js';
 
-/** A packet of a capture. */
 export interface CapturedPacket {
-  /** Addresses. */
   readonly source: string;
   readonly destination: string;
   /** Microseconds since the capture began. */
@@ -27,10 +25,8 @@ export interface CapturedPacket {
   readonly isCut: boolean;
 }
 
-/** What goes to one end of a connection. */
 interface Stream {
   readonly dissector: Dissector;
-  /** The other end. */
   readonly from: string;
   /** The first packet of the last message of several. */
   begun: Begun | undefined;
@@ -44,11 +40,9 @@ interface Begun {
   endPsn: number | undefined;
   /** The payloads of its packets, by how far they are from the first. */
   readonly parts: Map<number, Uint8Array>;
-  /** Any of them was cut. */
   isCut: boolean;
 }
 
-/** One that was asked for. */
 interface Asked {
   readonly dissector: Dissector;
   readonly qpn: number;
@@ -68,7 +62,6 @@ const MAX_ASKED = 4096;
  */
 export class Conversations {
   readonly #asked = new Map<string, Asked>();
-  /** By address and queue pair. */
   readonly #streams = new Map<string, Stream>();
 
   constructor(private readonly dissectors: readonly Dissector[]) {}
@@ -163,7 +156,6 @@ export class Conversations {
     return undefined;
   }
 
-  /** A stream whose protocol has told of it by itself. */
   #toldOf(to: string): Stream | undefined {
     for (const dissector of this.dissectors) {
       const from = dissector.peerOf?.(to);
@@ -211,7 +203,6 @@ function nameOf(address: string, qpn: number): string {
   return `${address} ${hex(qpn)}`;
 }
 
-/** What a packet does with memory. */
 function accessOf({ bth, reth }: Packet, way: CaptureWay) {
   if (reth === undefined) return undefined;
   const operation = (opcodeBits[bth.opcode] & OpcodeBit.READ_REQUEST) === 0 ? ('WRITE' as const) : ('READ' as const);
@@ -232,7 +223,6 @@ function keep(begun: Begun | undefined, { psn, isCut }: CaptureWay, payload: Uin
   if (at >= 0 && at * begun.payloadBytes + payload.length <= MAX_MESSAGE_BYTES) begun.parts.set(at, payload);
 }
 
-/** A message of several packets, if all of them are there. */
 function whole(begun: Begun | undefined, endPsn: number, byteLength: number | undefined): Uint8Array {
   if (begun === undefined || byteLength === undefined || byteLength > MAX_MESSAGE_BYTES) return NOTHING;
   const bytes = new Uint8Array(byteLength);

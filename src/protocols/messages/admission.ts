@@ -9,7 +9,6 @@ const GRACE_US = 200_000;
 export interface Place extends Disposable {
   /** Somebody else gets the place of a client that does not complete its connection. */
   readonly signal: AbortSignal;
-  /** The client has completed it. */
   completed(): void;
 }
 
@@ -18,7 +17,6 @@ export interface Place extends Disposable {
  * wants it: so strangers who do that by the thousand keep nobody out.
  */
 export class Admission {
-  /** Oldest first. */
   readonly #halfOpen = new Set<HalfOpenPlace>();
   #completed = 0;
 

@@ -80,7 +80,6 @@ export function warn(error: unknown): void {
   warnOf(error);
 }
 
-/** With what a request for a connection fails. */
 export function warnOfRequest(error: unknown): void {
   if (!isClientsDoing(error)) warnOf(error);
 }

@@ -9,7 +9,6 @@ export function isRead(stream: Readable): boolean {
   return stream.readableFlowing !== null || stream.listenerCount('readable') > 0;
 }
 
-/** What a socket tells of itself. */
 interface Reader {
   /** Whether bytes or the end have come that somebody is going to read. */
   hasUnread(): boolean;
@@ -23,7 +22,6 @@ export class DelayedFailure {
 
   constructor(private readonly reader: Reader) {}
 
-  /** The first failure counts. */
   set(error: Error): void {
     this.error ??= error;
   }
@@ -43,7 +41,6 @@ export class DelayedFailure {
     this.#stopWaiting = undefined;
   }
 
-  /** The socket connects again. */
   clear(): void {
     this.cancel();
     this.error = undefined;

@@ -51,7 +51,6 @@ export interface SystemError extends Error {
   readonly port?: number;
 }
 
-/** Where a call was to lead. */
 export interface Place {
   readonly address: string;
   readonly port: number;
@@ -72,7 +71,6 @@ export function systemError(syscall: string, cause: unknown, place?: Place, code
   return cause instanceof Error ? cause : new Error(String(cause));
 }
 
-/** A failed call of its own making. */
 export function failed(syscall: string, code: string, place?: Place, cause?: Error): SystemError {
   const where = place === undefined ? '' : ` ${place.address}:${place.port}`;
   const error = new Error(`${syscall} ${code}${where}`, cause && { cause });

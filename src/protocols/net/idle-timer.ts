@@ -15,7 +15,6 @@ export class IdleTimer {
     this.#timer = delayMs === 0 ? undefined : setTimeout(() => this.#elapsed(), delayMs).unref();
   }
 
-  /** Something has happened. */
   touch(): void {
     this.#timer?.refresh();
   }

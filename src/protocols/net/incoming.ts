@@ -18,7 +18,6 @@ type Sink = (bytes: Uint8Array, byteLength: number) => boolean;
 
 /** The way from a stream to its reader: nothing is taken that is not asked for, and everything is copied once. */
 export class Incoming {
-  /** Whether more is asked for. */
   isWanted = false;
   bytesRead = 0;
   readonly #allocate: (byteLength: number, most: number) => Uint8Array;

@@ -26,7 +26,6 @@ export interface NetListenOptions extends DeviceOptions, StreamOptions {
   readonly ipv6Only?: boolean | undefined;
 }
 
-/** Where to listen, checked. */
 export interface Listening {
   readonly host: string | undefined;
   readonly signal: AbortSignal | undefined;

@@ -58,7 +58,6 @@ export interface NetConnectOptions extends SocketOptions, SocketConnectOptions {
   readonly timeout?: number | undefined;
 }
 
-/** Where to connect to, checked. */
 export interface Destination {
   readonly host: string;
   readonly port: number;

@@ -4,7 +4,6 @@ import { connectStream, listenStreams, type StreamOptions, type StreamSocket } f
 import { isIP } from 'node:net';
 import { lookUpFrom } from '../../api/provider/index.js';
 
-/** Streams of rsockets. */
 export const rsockets: Transport = {
   resolve: async (host, family, context) => {
     const found = await lookUpFrom(context, 'rdma_getaddrinfo', host, family);
@@ -23,9 +22,7 @@ export interface DeviceOptions {
   readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
 }
 
-/** Where a stream is to lead. */
 export interface ConnectTarget extends StreamOptions {
-  /** An address. */
   readonly host: string;
   readonly port: number;
   readonly localAddress?: string;
@@ -36,7 +33,6 @@ export interface ConnectTarget extends StreamOptions {
   readonly timeoutMs?: number;
 }
 
-/** Where streams are to come. */
 export interface ListenTarget extends StreamOptions {
   /** An address of one's own. Default: that of the program's default device. */
   readonly host?: string;

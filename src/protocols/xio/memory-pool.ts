@@ -139,10 +139,8 @@ export class XioMemoryPool implements Disposable {
   }
 }
 
-/** The buffers of one size. */
 class Slab {
   readonly #free: Uint8Array[] = [];
-  /** From one to the next. */
   readonly #stride: number;
   made = 0;
   lent = 0;

@@ -5,7 +5,6 @@ const MAX_URL = 1024;
 const encoder = new TextEncoder();
 const FORM = /^(?:([a-z]+):\/\/)?(\[[0-9a-fA-F:.%a-z]+\]|[^:/[\]\s]+):(\d{1,5})(?:\/(.*))?$/;
 
-/** Where a session leads. */
 export interface Target {
   readonly transport: Transport;
   readonly host: string;

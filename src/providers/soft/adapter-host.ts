@@ -10,7 +10,6 @@ export interface AdapterFacts {
   readonly gid: Gid;
   /** Largest packet, BTH to ICRC, that its link carries. */
   readonly maxPacketBytes: number;
-  /** Whose code computes the ICRCs. */
   readonly crc32Source: string;
   /** Zero of the NIC's clock on that of the process (`clockOriginNs`). */
   readonly clockOriginNs: bigint;
@@ -44,7 +43,6 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   /** The adapter does not touch memory that was located by the very same view any more. */
   release(bytes: Uint8Array): void;
 
-  /** A doorbell was rung. */
   ring(): void;
 
   /** A completion queue was looked at, and was not empty. */
@@ -127,7 +125,6 @@ export interface AdapterHost extends Omit<AdapterFacts, 'clockOriginNs'> {
   close(): void;
 }
 
-/** Memory as both sides know it. */
 export interface LocatedMemory {
   /** Address of the first byte, by which work requests and peers name it. */
   readonly address: bigint;

@@ -17,7 +17,6 @@ import { elsewhere, ForeignMr } from './driver/memory/foreign-region.js';
 
 const CALL = 'registerMemory';
 
-/** How foreign memory is registered. */
 export interface RegisterMemoryOptions {
   /** Address of the first byte as peers and work requests name it. */
   readonly iova: Address;

@@ -68,7 +68,6 @@ export function machineProblem(): string | undefined {
   return checkMachine().find(({ problem }) => problem !== undefined)?.problem;
 }
 
-/** What the refusal of a filter means. */
 export function filterProblem(errno: string): string {
   if (errno === 'EBUSY')
     return 'the calls of this process already go to somebody else (a seccomp listener, as in LXD or Incus), and there can be one only: start it outside of that';

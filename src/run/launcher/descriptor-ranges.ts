@@ -19,13 +19,11 @@ export interface DescriptorRange {
  * which kind it is.
  */
 export interface DescriptorRanges {
-  /** Opened devices. */
   readonly uverbs: DescriptorRange;
   /** Opened `/dev/infiniband/rdma_cm`: programs may `select` on them, which ends at 1023. */
   readonly rdmaCm: DescriptorRange;
   /** More of those, once these are taken: a program with hundreds of channels does not `select`. */
   readonly moreRdmaCm: DescriptorRange;
-  /** Opened directories of our sysfs. */
   readonly directories: DescriptorRange;
 }
 
@@ -45,7 +43,6 @@ export function descriptorRanges(limit: number): DescriptorRanges {
   return { rdmaCm, moreRdmaCm, uverbs, directories: { first: top - 3 * EACH, end: top - 2 * EACH } };
 }
 
-/** Whether a number lies in a range. */
 export function isWithin({ first, end }: DescriptorRange, fd: number): boolean {
   return fd >= first && fd < end;
 }

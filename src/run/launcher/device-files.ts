@@ -12,7 +12,6 @@ import type { DescriptorRange, DescriptorRanges } from './descriptor-ranges.js';
 /** What every kind of device file is opened with. */
 export interface Opening extends Turns {
   readonly node: DeviceNode;
-  /** The process that opens it. */
   readonly pid: number;
   readonly devices: readonly GuestDevice[];
   /** Who tells of requests that failed, if anybody does. */
@@ -25,7 +24,6 @@ export interface Opening extends Turns {
   readonly due: (file: OpenedDevice) => void;
 }
 
-/** An opened device, as the loop of the NICs has it. */
 export interface OpenedDevice extends GuestFile {
   /** Hands on to the NIC what the program has posted. @returns whether there was anything */
   pull(): boolean;
@@ -44,7 +42,6 @@ interface DeviceDriver {
   readonly open: (opening: Opening) => OpenedDevice;
 }
 
-/** The kinds that there are. */
 const DRIVERS: Readonly<Record<DeviceNode['driver'], DeviceDriver>> = {
   uverbs: { ranges: ['uverbs'], open: (opening) => new UverbsFile(opening) },
   rdma_cm: { ranges: ['rdmaCm', 'moreRdmaCm'], open: (opening) => new RdmaCmFile(opening) },

@@ -25,7 +25,6 @@ type Condition =
 /** One line of the filter: where a call comes to us, or fails at once. Everything else goes to the kernel. */
 export interface FilterRule {
   readonly call: SystemCall;
-  /** All of them hold. */
   readonly when?: readonly Condition[];
   /** Default: NOTIFY. */
   readonly verdict?: number;

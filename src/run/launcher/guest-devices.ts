@@ -8,7 +8,6 @@ export interface GuestDevice {
   /** `rxe0`: by its name libibverbs chooses the rxe provider. */
   readonly name: string;
   readonly address: string;
-  /** Interface of that address. */
   readonly interfaceName: string;
   /** Keeps the NIC up as long as programs run. */
   readonly context: Context;
@@ -47,7 +46,6 @@ export function openGuestDevices({ addresses, netem, capture, warn }: DeviceOpti
   });
 }
 
-/** Each NIC records into a file of its own. */
 function captureFile(file: string, index: number): string {
   return index === 0 ? file : file.replace(/(\.[^./]*)?$/, `-${index}$1`);
 }

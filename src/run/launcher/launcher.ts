@@ -23,9 +23,7 @@ import type { ProgramThread } from './program-thread.js';
 import type { Machine } from './system-calls.js';
 import { isatty } from 'node:tty';
 
-/** What ends programs, and can be caught. */
 const ENDING = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
-/** What stops programs or tells them something. */
 const TELLING = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
 /** What a terminal sends to all that run in it: the program has it already. */
 const FROM_TERMINAL: readonly string[] = ['SIGINT', 'SIGQUIT', 'SIGWINCH'];
@@ -50,18 +48,14 @@ function forwardSignals(descendants: Descendants, onEnding: (signal: NodeJS.Sign
   }
 }
 
-/** What is to be run, and how. */
 export interface LaunchOptions {
   readonly machine: Machine;
-  /** Who starts the program. */
   readonly thread: ProgramThread;
   readonly devices: readonly GuestDevice[];
   readonly doorbells: DoorbellWay;
   /** Who tells of requests that failed, if anybody does. */
   readonly failures?: FailureReport | undefined;
-  /** Tells the user something. */
   readonly say: (sentence: string) => void;
-  /** The program and its arguments. */
   readonly words: readonly string[];
 }
 
@@ -118,7 +112,6 @@ export class Launcher {
     });
   }
 
-  /** Answers calls from now on. */
   #serve(listenerFd: number): void {
     const { machine } = this.#options;
     const calls = new NotifiedCalls(listenerFd);
@@ -169,7 +162,6 @@ export class Launcher {
     return found;
   }
 
-  /** Nobody tells of doorbells in a log. */
   get #hasLog(): boolean {
     return this.#options.doorbells === 'log' && this.#files.size > 0;
   }

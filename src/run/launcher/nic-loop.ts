@@ -3,7 +3,6 @@ import { type EventFd, type NotifiedCalls, nowUs, PollSet, setTimeSlice } from '
 import type { Dispatch } from '../notifications/dispatch.js';
 import type { Processes } from '../processes/processes.js';
 
-/** What the loop asks of the opened devices. */
 export interface Opened {
   /** Hands on to the NICs what programs have posted. @returns whether there was anything */
   pull(): boolean;
@@ -11,7 +10,6 @@ export interface Opened {
   push(): boolean;
   /** How long a sleep may last, µs: there may be something that nobody tells of. */
   patienceUs(): number;
-  /** Now and then. */
   sweep(): void;
 }
 
@@ -33,7 +31,6 @@ export class NicLoop {
   #polled: PollSet | undefined;
   #lists: readonly (readonly number[])[] = [];
   #processes = -1;
-  /** Where in the set those of the NICs begin. */
   #nicsAt = 0;
   #running = true;
   #isAbandoned = false;

@@ -16,7 +16,6 @@ export class Overdue {
     private readonly say: (sentence: string) => void,
   ) {}
 
-  /** The program has ended. */
   onProgramEnd(): void {
     this.#left = setTimeout(() => {
       const names = this.names().join(', ');
@@ -25,7 +24,6 @@ export class Overdue {
     }, SPEAK_AFTER_MS);
   }
 
-  /** A signal has told us to end. */
   onSignal(signal: NodeJS.Signals): void {
     this.#told ??= setTimeout(() => {
       const names = this.names().join(', ');
@@ -34,7 +32,6 @@ export class Overdue {
     }, PATIENCE_MS);
   }
 
-  /** It ends. */
   stop(): void {
     clearTimeout(this.#told);
     clearTimeout(this.#left);

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 
-/** What the thread that starts the program is told. */
 export interface ProgramOrder {
   readonly filter: Uint8Array;
   /** An event descriptor to ring after each message. */

@@ -60,7 +60,6 @@ export const SYSTEM_CALLS = {
 
 export type SystemCall = keyof typeof SYSTEM_CALLS;
 
-/** A machine that there are numbers for. */
 export type Machine = 'x64' | 'arm64';
 
 /** This machine, or undefined where the numbers of its calls are not known here. */

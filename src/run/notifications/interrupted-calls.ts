@@ -21,7 +21,6 @@ const OPENS: Readonly<Partial<Record<SystemCall, { readonly path: number; readon
   openat2: { path: 1, directory: 0 },
 };
 
-/** What is known of the files that descriptors name. */
 interface KnownFiles {
   find(tid: number, fd: number): Pick<GuestFile, 'mayBlock'> | undefined;
 }
@@ -50,7 +49,6 @@ export class InterruptedCalls {
     this.#names = new Map(names.map((name) => [SYSTEM_CALLS[name][machine], name]));
   }
 
-  /** A call was received. */
   received(calls: OpeningCall): void {
     const { tid } = calls;
     const name = this.#names.get(calls.number);
@@ -64,7 +62,6 @@ export class InterruptedCalls {
     this.#opens.set(tid, `${calls.instruction} ${calls.address(path)}`);
   }
 
-  /** A handler returns. */
   returning({ tid }: Pick<NotifiedCalls, 'tid'>): void {
     let now = blockedCall(tid);
     // The next signal has woken it: it sleeps again as soon as it has had a processor.
@@ -118,7 +115,6 @@ export class InterruptedCalls {
   }
 }
 
-/** What of a call is looked at. */
 interface OpeningCall {
   readonly tid: number;
   readonly number: number;

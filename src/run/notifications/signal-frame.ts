@@ -16,7 +16,6 @@ export interface InterruptedCall {
   /** Undefined where the code before the instruction does not set it: the registers do not keep it. */
   readonly number: number | undefined;
   readonly args: readonly number[];
-  /** The address of the instruction that follows the call's. */
   readonly instruction: number;
 }
 

@@ -21,7 +21,6 @@ export class OpenFiles {
 
   constructor(private readonly list: (pid: number) => ReadonlySet<string> = namesOf) {}
 
-  /** Whether a process has a file of that name open. */
   has(pid: number, name: string): boolean {
     let names = this.#names.get(pid);
     if (names === undefined) this.#names.set(pid, (names = this.list(pid)));
@@ -113,7 +112,6 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     return file;
   }
 
-  /** A program is about to close a number. */
   closing(tid: number, fd: number): void {
     const file = this.find(tid, fd);
     this.#lately.clear();
@@ -144,7 +142,6 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     }
   }
 
-  /** As soon as somebody asks. */
   sweepSoon(): void {
     this.#lately.clear();
     this.#sweepAtMs = 0;
@@ -169,7 +166,6 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     this.#lifelines.get(file.pid)?.slacken();
   }
 
-  /** Has a process end with us. */
   #tie(calls: Calls, pid: number, at: number): void {
     let lifeline = this.#lifelines.get(pid);
     if (lifeline === undefined) {

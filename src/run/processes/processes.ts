@@ -27,7 +27,6 @@ export class Processes {
   readonly #processOfThread = new Map<number, number>();
   readonly #watched = new Map<number, Watched>();
   #forgetAtMs = 0;
-  /** Changes with the descriptors to poll. */
   version = 0;
 
   /** Descriptors that are readable when a process has ended: call {@link look} then. */
@@ -65,7 +64,6 @@ export class Processes {
     };
   }
 
-  /** Looks which of those watched have ended. */
   look(): void {
     for (const [pid, watched] of [...this.#watched]) {
       if (isAlive(pid)) continue;
@@ -108,7 +106,6 @@ export function descriptorName(pid: number, fd: number): string | undefined {
   }
 }
 
-/** The descriptors of a process whose file has that name. */
 export function descriptorsOf(pid: number, name: string): readonly number[] {
   try {
     return readdirSync(`/proc/${pid}/fd`)

@@ -18,7 +18,6 @@ export function print(line: string): void {
   }
 }
 
-/** Tells the user something. */
 export function say(text: string): void {
   print(`verbena run: ${text}`);
 }

@@ -3,7 +3,6 @@ import { WcFlags, WcStatus } from '../../device/ibta/index.js';
 import { RxeCqe, swapped } from './layouts.js';
 import type { ProgramQueue } from './program-queue.js';
 
-/** With it, a header of UDP follows. */
 const OVER_UDP = 8;
 
 /**

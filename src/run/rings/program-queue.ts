@@ -13,7 +13,6 @@ function powerOfTwoAtLeast(n: number): number {
  * which always stays empty. What the program writes there is believed of nothing: its index is masked, and our own is kept elsewhere.
  */
 export class ProgramQueue {
-  /** Requests or completions that it holds. */
   readonly capacity: number;
   readonly mask: number;
   readonly elementWords: number;
@@ -50,7 +49,6 @@ export class ProgramQueue {
     return mapping.words;
   }
 
-  /** Where in its file the program maps it. */
   get place(): { readonly offset: bigint; readonly size: number } {
     return { offset: BigInt(this.#memory.offset), size: this.#memory.bytes };
   }
@@ -71,7 +69,6 @@ export class ProgramQueue {
     Atomics.store(this.words, Header.CONSUMER, index & this.mask);
   }
 
-  /** The word at which an entry begins. */
   entry(index: number): number {
     return Header.WORDS + (index & this.mask) * this.elementWords;
   }

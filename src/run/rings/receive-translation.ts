@@ -48,7 +48,6 @@ export class ReceiveTranslation {
     this.queue.consumer = consumer;
   }
 
-  /** What was posted is gone. */
   reset(): void {
     this.#next = this.queue.producer;
     this.#offset = (this.#next - this.ring().taken) & this.queue.mask;

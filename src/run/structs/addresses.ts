@@ -42,7 +42,6 @@ export const AH_ATTR = struct(
   32,
 );
 
-/** What both structures hold. */
 export type Destination = ValuesOf<typeof AH_ATTR>;
 
 /** The header has no more; the kernel takes the lower ones of what a program gives, and UCX gives all 32 as 1. */
@@ -52,7 +51,6 @@ const FLOW_LABEL_BITS = 0xfffff;
 const SERVICE_LEVEL_BITS = 0xf;
 const PATH_BITS = 0x7f;
 
-/** An address as a program gives it. */
 export function addressOf(destination: Destination): AhAttrInit {
   const { dgid, flowLabel, sgidIndex, hopLimit, trafficClass, isGlobal, sl, srcPathBits, ...rest } = destination;
   const local = { ...rest, sl: sl & SERVICE_LEVEL_BITS, srcPathBits: srcPathBits & PATH_BITS };
@@ -64,7 +62,6 @@ export function addressOf(destination: Destination): AhAttrInit {
   };
 }
 
-/** An address as a program gets it. */
 export function destinationOf({ grh, ...local }: AhAttrInit): Destination {
   const { dlid = 0, sl = 0, srcPathBits = 0, staticRate = 0, isGlobal = grh !== undefined, portNum = 1 } = local;
   const { dgid = new Uint8Array(GID_BYTES), flowLabel = 0, sgidIndex = 0, hopLimit = 0, trafficClass = 0 } = grh ?? {};

@@ -35,7 +35,6 @@ const rdmaCmNode: DeviceNode = {
   minor: RDMA_CM_MINOR,
 };
 
-/** Four groups of four digits. */
 function guidText(guid: bigint): string {
   return (guid.toString(16).padStart(16, '0').match(/.{4}/g) ?? []).join(':');
 }

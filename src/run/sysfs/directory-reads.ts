@@ -70,7 +70,6 @@ export class DirectoryReads {
     return true;
   }
 
-  /** The number is closed, or opened anew. */
   forget(tid: number, fd: number): void {
     this.#cursors.delete(`${tid} ${fd}`);
   }

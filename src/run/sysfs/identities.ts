@@ -18,7 +18,6 @@ export class Identities {
   /** @param ofStandIn the stand-in's `st_dev` and `st_ino`, where the path has one */
   constructor(
     private readonly ofStandIn: (path: string) => { readonly dev: bigint; readonly ino: bigint } | undefined,
-    /** A path that has a stand-in. */
     private readonly anyDirectory: string,
     /** The same of a directory that is not ours. */
     private readonly ofKernel: (path: string) => { readonly dev: bigint; readonly ino: bigint } | undefined,

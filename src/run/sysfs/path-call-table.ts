@@ -18,7 +18,6 @@ export interface PathArgument {
   readonly path: number;
 }
 
-/** Where a call has its arguments, by their positions. */
 export interface PathCall extends PathArgument {
   readonly act: Act;
   /** A second path, which is to be changed too. */
@@ -28,11 +27,9 @@ export interface PathCall extends PathArgument {
   /** `struct open_how`, whose first word is the flags. */
   readonly how?: number;
   readonly mode?: number;
-  /** Where the answer goes. */
   readonly buffer?: number;
 }
 
-/** The calls that name a file by a path. */
 export const PATH_CALLS = {
   open: { act: 'open', path: 0, flags: 1 },
   openat: { act: 'open', directory: 0, path: 1, flags: 2 },

@@ -36,15 +36,11 @@ export interface PathCallSurroundings {
   readonly standIns: StandInDirectories;
   /** Numbers of opened folders and texts of ours. */
   readonly directories: DescriptorRange;
-  /** The device whose file has that number in a program, if it is one of ours. */
   deviceOf(tid: number, fd: number): DeviceNumber | undefined;
-  /** The process that a thread belongs to. */
   processOf(tid: number): number;
-  /** Opens a device for the program that called, and answers the call. */
   openDevice(calls: NotifiedCalls, node: DeviceNode): boolean;
 }
 
-/** What a path or a descriptor stands for. */
 interface Located {
   readonly path: string;
   readonly node: Node;
@@ -186,7 +182,6 @@ export class PathCalls {
     return base === undefined ? 'elsewhere' : find(roots, `${base}/${path}`);
   }
 
-  /** The directory of ours that a relative path begins at. */
   #base(calls: NotifiedCalls, directory: number | undefined): string | undefined {
     const fd = directory === undefined ? AT_FDCWD : calls.int(directory);
     return fd < 0 ? this.#working.of(calls.tid) : this.around.standIns.pathOf(calls.tid, fd);
@@ -199,7 +194,6 @@ export class PathCalls {
     return base !== undefined && find(this.around.roots, plain(`${base}/${path}`)) === 'elsewhere';
   }
 
-  /** Without a path the descriptor is meant. */
   #serveDescriptor(calls: NotifiedCalls, { act, directory, flags, buffer }: PathCall): boolean {
     const mayBeEmpty = flags !== undefined && (calls.int(flags) & AT_EMPTY_PATH) !== 0;
     if (!mayBeEmpty || directory === undefined || (act !== 'stat' && act !== 'statx')) return calls.letThrough();

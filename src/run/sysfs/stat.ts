@@ -117,7 +117,6 @@ export const EntryType = {
 /** What comes before the name in `struct linux_dirent64`. */
 const DIRENT_HEAD_BYTES = 19;
 
-/** An entry of a directory. */
 export interface Entry {
   readonly name: string;
   /** One of `EntryType`. */

@@ -11,7 +11,6 @@ export interface DirectoryNode {
 
 export interface TextNode {
   readonly kind: 'text';
-  /** What is read there now. */
   text(): string;
 }
 
@@ -47,11 +46,9 @@ export function directory(sketch: Sketch): DirectoryNode {
 /** The folders, by their absolute paths, that programs see of us and nobody else. */
 export type Roots = ReadonlyMap<string, Node>;
 
-/** What a path means. */
 export type Found =
   /** It is not below any of our folders. */
   | 'elsewhere'
-  /** It is, and there is nothing. */
   | 'nothing'
   /** A part of it, not the last, is no folder. */
   | 'no folder'
@@ -67,7 +64,6 @@ export function plain(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** Finds what an absolute path names. */
 export function find(roots: Roots, absolute: string): Found {
   const path = plain(absolute);
   for (const [root, node] of roots) {

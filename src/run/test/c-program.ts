@@ -18,7 +18,6 @@ export function compilerProblem(): string | undefined {
   return missing === undefined ? undefined : `there is no ${missing[0]} here (Debian: ${missing[1]})`;
 }
 
-/** A compiled program. */
 export class CProgram {
   readonly path: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'verbena-c-program-'));

@@ -9,7 +9,6 @@ import { loopback } from '../../../test/support/loopback.js';
 
 const POST_SEND = 28;
 
-/** A device as a program has opened it, on a NIC of its own. */
 function opened() {
   const address = loopback(1);
   const context = openDevice({ host: 'inline', address });

@@ -177,7 +177,6 @@ export class GuestProgram {
     this.context.ring(qp.handle);
   }
 
-  /** One round of the loop of the NICs. */
   round(): void {
     this.context.pull();
     this.cluster.step();

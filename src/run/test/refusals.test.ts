@@ -45,7 +45,6 @@ describe('the reason of a refusal', () => {
   });
 });
 
-/** What the program tries, and what has to be said of it. */
 const REFUSED: readonly (readonly [tried: string, said: RegExp])[] = [
   ['max_send_wr', /ibv_create_qp: EINVAL: cap\.max_send_wr is 40000\. This device takes 0 to 16383/],
   ['max_send_sge', /ibv_create_qp: EINVAL: cap\.max_send_sge is 64\. /],

@@ -12,7 +12,6 @@ import { freePort } from '../../../test/support/ports.js';
 import { TOOL, cannotRun, type Played, run, without } from './support.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-/** Debian's own, which has pyverbs. */
 const PYTHON = '/usr/bin/python3';
 const UNMAPPED = `${ROOT}src/run/test/programs/unmapped.py`;
 const noPyverbs =

@@ -17,7 +17,6 @@ export function without(program: string, debianPackage: string): string | false 
   return found ? false : `there is no ${program} here (Debian: ${debianPackage})`;
 }
 
-/** What a program did. */
 export interface Played {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -4,7 +4,6 @@ import { cannotRun, run, without } from './support.js';
 
 const noPython = without('python3', 'python3');
 
-/** What a script prints that complains of nothing. */
 async function sh(script: string): Promise<string> {
   const { code, out, errors } = await run(['sh', '-c', script]);
   assert.deepEqual([code, errors], [0, ''], out);

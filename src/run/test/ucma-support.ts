@@ -54,7 +54,6 @@ export class Program {
     ucma: Ucma,
     private readonly others: Map<number, UcmaFile>,
     readonly fd: number,
-    /** Lets time pass. */
     private readonly pass: () => void,
     readonly memory = Buffer.alloc(64),
   ) {

@@ -15,7 +15,6 @@ const TO_INIT = QpAttrMask.STATE | QpAttrMask.PKEY_INDEX | QpAttrMask.PORT | QpA
 
 type Game = ReturnType<typeof uverbsGame>;
 
-/** Objects that the commands name. */
 function objects({ make }: Game) {
   const pd = make({ number: 3, request: EMPTY.encodePadded({}) });
   const cq = make({ number: 18, request: Structs.CREATE_CQ.request.encodePadded({ cqe: 8, channel: -1 }) });
@@ -101,7 +100,6 @@ function unwritable(): readonly number[] {
   return [16, readable];
 }
 
-/** What an opened device has. */
 const counts = ({ file }: Game) => ({
   objects: [file.pds.size, file.cqs.size, file.qps.size, file.srqs.size, file.channels.size],
   hasContext: file.hasContext,

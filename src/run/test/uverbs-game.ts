@@ -39,7 +39,6 @@ export function uverbsGame() {
       if (typeof ending !== 'number') throw new Error(`command ${command.number} ended so: ${ending}`);
       return { errno: -ending | 0, answer: Uint8Array.from(frame.answer), driver: Uint8Array.from(frame.driver) };
     };
-    /** The handle of what a command makes. */
     const make = (command: UverbsCommand): number => {
       const { errno, answer } = give(command);
       if (errno !== 0) throw new Error(`command ${command.number} was refused: ${errno}`);

@@ -3,7 +3,6 @@ import type { Struct, Writable } from '../../device/wire/index.js';
 import type { Identifier } from './identifier.js';
 import type { UcmaFile } from './ucma-file.js';
 
-/** What a command has come to. */
 export interface Done<A> {
   readonly answer: Writable<A>;
   /** Takes back what was done, where the program cannot be told of it. */
@@ -13,7 +12,6 @@ export interface Done<A> {
 /** Of a command whose time has not come: the program waits, or is told EAGAIN where it does not want to. */
 export const NOT_YET = Symbol('not yet');
 
-/** What is to be written into the program. */
 export interface Response {
   readonly address: bigint;
   readonly bytes: Uint8Array;
@@ -23,15 +21,12 @@ export interface Response {
 
 /** A command of `/dev/infiniband/rdma_cm`, as `rdma_user_cm.h` has it. */
 export interface Command {
-  /** Least length of the request. */
   readonly requestBytes: number;
-  /** Length of the answer. */
   readonly answerBytes: number;
   /** @throws VerbsError whose errno the program is told */
   run(file: UcmaFile, request: Uint8Array): Response | typeof NOT_YET | undefined;
 }
 
-/** What a command is called with. */
 interface Asked<Q> {
   readonly file: UcmaFile;
   readonly request: Q;
@@ -39,12 +34,10 @@ interface Asked<Q> {
   readonly call: string;
 }
 
-/** What a command on an identifier is called with. */
 interface AskedOf<Q> extends Asked<Q> {
   readonly identifier: Identifier;
 }
 
-/** A command that has an answer. */
 export function answering<Q extends { readonly response: bigint }, A>(
   call: string,
   layout: Struct<Q>,
@@ -66,7 +59,6 @@ export function answering<Q extends { readonly response: bigint }, A>(
   };
 }
 
-/** A command on an identifier, that has an answer. */
 export function answeringOf<Q extends { readonly response: bigint; readonly id: number }, A>(
   call: string,
   layout: Struct<Q>,
@@ -76,7 +68,6 @@ export function answeringOf<Q extends { readonly response: bigint; readonly id: 
   return answering(call, layout, answer, (asked) => act({ ...asked, identifier: identifierOf(asked) }));
 }
 
-/** A command on an identifier, that has none. */
 export function doing<Q extends { readonly id: number }>(
   call: string,
   layout: Struct<Q>,

@@ -6,14 +6,12 @@ import type { Context } from '../../api/verbs/index.js';
 export interface EventInError {
   readonly event: CmEventType;
   readonly status: number;
-  /** Whom it was about. */
   readonly to: FullAddress | undefined;
 }
 
 /** What is known of the machine that an event came on. */
 export interface Surroundings {
   readonly contexts: readonly Context[];
-  /** Addresses that programs of this launcher listen at. */
   readonly listening: () => readonly FullAddress[];
 }
 

@@ -11,7 +11,6 @@ export const HEADER_BYTES = 8;
 /** The only command that waits. */
 const GET_EVENT = 12;
 
-/** Whether a message is the command GET_EVENT. */
 export function isGetEvent(message: Buffer): boolean {
   return message.length >= HEADER_BYTES && message.readUInt32LE(0) === GET_EVENT;
 }

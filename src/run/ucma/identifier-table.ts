@@ -42,7 +42,6 @@ export class IdentifierTable {
     return [...(this.#byFile.get(file) ?? [])];
   }
 
-  /** Where programs listen. */
   listening(): FullAddress[] {
     const found: FullAddress[] = [];
     for (const { isListening, cmId } of this.#identifiers.values())

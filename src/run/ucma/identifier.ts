@@ -7,14 +7,12 @@ export class Identifier {
   /** It has asked for a connection, or stands for a request. */
   hasPeer = false;
   isListening = false;
-  /** Whom it was to resolve. */
   destination: FullAddress | undefined;
   /** The program knows its number. That of a request it learns from the event, and until then it cannot name it. */
   isTold = true;
   readonly memberships = new Set<Membership>();
 
   constructor(
-    /** By which the program names it. */
     readonly number: number,
     readonly cmId: CmId,
     /** The open file that its events come by. */

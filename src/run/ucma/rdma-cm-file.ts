@@ -13,14 +13,12 @@ import { execute, isGetEvent, type Outcome } from './execute.js';
 import type { Ucma } from './ucma.js';
 import type { UcmaFile } from './ucma-file.js';
 
-/** What it is opened with. */
 export interface RdmaCmOpening {
   readonly node: DeviceNode;
   readonly pid: number;
   readonly ucma: Ucma;
   /** Who tells of requests that failed, if anybody does. */
   readonly failures?: FailureReport | undefined;
-  /** By which calls that waited are answered. */
   readonly calls: Calls;
   /** What a thread of a program knows by a descriptor. */
   readonly fileAt: (tid: number, fd: number) => GuestFile | undefined;
@@ -114,7 +112,6 @@ export class RdmaCmFile implements GuestFile {
     else this.#carryOut({ id: calls.id, tid, message: Buffer.from(message) }, (call) => this.#block(calls, call));
   }
 
-  /** Everything is posted by commands. */
   pull(): boolean {
     return false;
   }

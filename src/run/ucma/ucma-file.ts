@@ -59,7 +59,6 @@ export class UcmaFile {
     readonly identifiers: IdentifierTable,
     private readonly contexts: readonly Context[],
     readonly parts: UcmaFileParts,
-    /** Tells the user something. */
     readonly explain: (text: string) => void,
   ) {
     this.#channel = createEventChannel({ contexts });

@@ -78,7 +78,6 @@ export function order<Q, R, A>({
   });
 }
 
-/** What the functions are called whose commands have other names. */
 const CALLS: Readonly<Partial<Record<string, string>>> = {
   GET_CONTEXT: 'ibv_open_device',
   CREATE_XSRQ: 'ibv_create_srq_ex',

@@ -3,7 +3,6 @@ import type { RingFile } from '../rings/ring-file.js';
 
 /** Bytes of the file before its queues. */
 export const LOG_BYTES = 1 << 20;
-/** Behind this the log begins anew. */
 const REWIND_BYTES = LOG_BYTES / 2;
 const ENTRY_WORDS = 8;
 /** Words of POST_SEND with its header (`struct ib_uverbs_post_send`). */

@@ -22,7 +22,6 @@ export class EventFile {
     this.name = descriptorName(process.pid, this.#pair.farFd) ?? '';
   }
 
-  /** The program's end. */
   get fd(): number {
     return this.#pair.farFd;
   }

@@ -57,7 +57,6 @@ export class GuestContext {
   readonly qps = new Handles<GuestQp>(this.#numbers, 'QP');
   readonly srqs = new Handles<GuestSrq>(this.#numbers, 'SRQ');
   readonly untold = new Untold<EncodedOutcome>();
-  /** By the names of their files. */
   readonly channels = new Map<string, GuestChannel>();
 
   /** Completion queues to which the NIC has written since the last {@link push}. */
@@ -95,7 +94,6 @@ export class GuestContext {
     this.#log = new DoorbellLog(this.rings);
   }
 
-  /** That of the program as it is. */
   get memory(): AddressSpace {
     const memory = this.#memories.at(-1);
     // A program that could not run another has what it had, and what may still become another's stays pinned.
@@ -199,7 +197,6 @@ export class GuestContext {
     return this.srqs.add(guest);
   }
 
-  /** The channel that a program names by a descriptor of its own. */
   channelOf(tid: number, fd: number): GuestChannel | undefined {
     return this.channels.get(descriptorName(tid, fd) ?? '');
   }

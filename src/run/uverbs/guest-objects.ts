@@ -31,7 +31,6 @@ export interface GuestQp {
   readonly sends: SendTranslation;
   /** Absent where it takes from a shared queue. */
   readonly receives: ReceiveTranslation | undefined;
-  /** As granted. */
   readonly cap: QpCap;
 }
 
@@ -45,6 +44,5 @@ export interface GuestSrq {
 
 /** What objects of ours remember, so that asynchronous events about them can be told to the program. */
 export interface EventSubject {
-  /** By which the program knows the object. */
   readonly userHandle: bigint;
 }

@@ -17,7 +17,6 @@ const MAX_BYTES = 16384;
 
 const OBJECT_DEVICE = 0;
 const METHOD_INVOKE_WRITE = 0;
-/** Attributes of INVOKE_WRITE. */
 const Attribute = { CORE_IN: 0, CORE_OUT: 1, COMMAND: 2, DRIVER_IN: 0x1000, DRIVER_OUT: 0x1001 } as const;
 const COMMAND_BYTES = 4;
 const EXTENDED = 0x8000_0000;

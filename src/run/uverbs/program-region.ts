@@ -14,7 +14,6 @@ const { LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC, MW_BIND, ZERO_BASED, ON_DEMAND
 const WRITING = LOCAL_WRITE | REMOTE_WRITE | REMOTE_ATOMIC | MW_BIND;
 const KNOWN = Object.values(AccessFlags).reduce((all, flag) => all | flag, ACCESS_OPTIONAL_RANGE);
 
-/** What of a program's memory is to be registered. */
 export interface ProgramRegion {
   readonly start: bigint;
   readonly length: bigint;

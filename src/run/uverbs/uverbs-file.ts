@@ -7,7 +7,6 @@ import { answerDoorbell, type Turns } from './doorbell.js';
 import { GuestContext } from './guest-context.js';
 import { answerIoctl } from './ioctl.js';
 
-/** What it is opened with. */
 interface UverbsOpening extends Turns {
   readonly node: DeviceNode;
   readonly pid: number;
@@ -17,7 +16,6 @@ interface UverbsOpening extends Turns {
 
 /** `/dev/infiniband/uverbsN` as a program has it open: commands come by `ioctl`, doorbells by `write`. */
 export class UverbsFile implements GuestFile {
-  /** Its log has to be looked at. */
   readonly isVisitedAlways = true;
   readonly device: DeviceNumber;
   readonly pid: number;

@@ -7,7 +7,6 @@ import { connect, openDevice } from '../../entry/index.js';
 import { type Sim, simulate, type SimulateOptions } from '../../entry/sim.js';
 import { connected, failureOf, send } from './support.js';
 
-/** Runs with a variable of the environment set. */
 async function withSetting<T>(name: string, value: string, run: () => Promise<T>): Promise<T> {
   const before = process.env[name];
   process.env[name] = value;

@@ -27,13 +27,11 @@ export async function connected(sim: Sim, receives = 4): Promise<Ends> {
   return { server, client, atServer: await accepted, atClient };
 }
 
-/** Sends a message from a connection, and gives its completion. */
 export async function send(connection: Connection, lengthBytes = 5): Promise<WorkCompletion> {
   connection.postSend(0n, connection.regMsgs(alloc(lengthBytes)).sge(), SendFlags.SIGNALED);
   return connection.sendComp();
 }
 
-/** What a simulation that fails says. */
 export async function failureOf(options: SimulateOptions, scenario: Scenario<unknown>): Promise<Error> {
   try {
     await simulate(options, scenario);

@@ -14,7 +14,6 @@ export const knowerWords: Readonly<Record<Knower, string>> = {
   'key holder': 'is connected, and has keys that open little',
 };
 
-/** One thing to try. */
 export interface Attack {
   readonly name: string;
   readonly knower: Knower;

@@ -37,7 +37,6 @@ const place = ({ roomy }: Testbed, { choices }: Knowledge): Fields => ({
   va: roomy.addr + BigInt(8 * choices.below(64)),
 });
 
-/** Guesses keys, on its own connections. */
 const guesses: readonly Attack[] = [
   ...ONE_SIDED.map(([name, opcode, goal, fields]) =>
     row(`${name} with a key that was guessed`, goal, (testbed, knowledge) =>

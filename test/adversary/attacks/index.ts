@@ -6,7 +6,6 @@ import { replays, strangersPackets } from './stranger.js';
 
 export { type Attack, type Knower, KNOWERS, knowerWords } from './attack.js';
 
-/** Everything that is tried. */
 export const attacks: readonly Attack[] = [
   ...strangersPackets,
   ...strangersMessages,

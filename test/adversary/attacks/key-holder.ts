@@ -7,7 +7,6 @@ import { ASKED_BYTES, MESSAGE_BYTES, type Testbed, WINDOW_BYTES, WINDOW_OFFSET }
 import type { Attack } from './attack.js';
 import { ONE_SIDED, say } from './guest.js';
 
-/** What a packet in the midst of a message has. */
 const PACKET = 256;
 /** More than the path MTU, to which an answer in one packet is not held. */
 const LONG_PACKET = 1024;

@@ -20,7 +20,6 @@ import type { Attack } from './attack.js';
 
 /** So seldom that 24 bits are enough. */
 const SELDOM = 0.05;
-/** What an insider sends to fill what is to be filled. */
 const FLOOD = 10;
 
 const row = (name: string, goal: Goal, fire: Attack['fire'], weight = 0.5): Attack => ({
@@ -72,7 +71,6 @@ const forSilent = ({ secrets }: Testbed, knowledge: Knowledge) => ({
   remoteCommId: knowledge.guess(secrets.commId.asking),
 });
 
-/** What a stranger can say to a connection manager. */
 export const strangersMessages: readonly Attack[] = [
   row(
     'REQ, ever others',

@@ -7,7 +7,6 @@ import type { Testbed } from '../testbed.js';
 import type { Attack } from './attack.js';
 
 const PAYLOAD = 16;
-/** What a packet in the midst of a message has. */
 const PACKET = 256;
 /** More than any path MTU, and no less than a socket would take. */
 const OVERSIZE = [257, 1025, 4097, 9000, 65000];
@@ -15,7 +14,6 @@ const OVERSIZE = [257, 1025, 4097, 9000, 65000];
 const SELDOM = 0.05;
 const CNP_BYTES = 16;
 
-/** As from the friend, over its reliable connection. */
 const asFriend =
   (opcode: Opcode, fields: (testbed: Testbed, knowledge: Knowledge) => Fields) =>
   (testbed: Testbed, knowledge: Knowledge): void => {

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
-/** The package's own folder. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 type Exports = Readonly<Record<string, string | { readonly browser: { readonly default: string } }>>;
@@ -19,7 +18,6 @@ export function inBrowser(specifier: string): string | undefined {
   return target.browser.default.slice('./'.length);
 }
 
-/** A bundle, and what went into it. */
 export interface Bundle {
   readonly code: string;
   /** Files, from the package's folder. */
@@ -28,7 +26,6 @@ export interface Bundle {
   readonly imports: readonly string[];
 }
 
-/** Bundles a module of the tests, by its path. */
 export async function bundled(entry: string): Promise<Bundle> {
   const made = await rolldown({
     input: entry,

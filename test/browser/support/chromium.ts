@@ -9,7 +9,6 @@ const PROGRAM = 'chromium';
 
 const asked = spawnSync(PROGRAM, ['--version'], { encoding: 'utf8' });
 
-/** Its version in words. */
 export const chromiumVersion = asked.error === undefined ? asked.stdout.trim() : '';
 
 /** Why tests that need a browser are left out, or false. */
@@ -44,20 +43,17 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-/** A field of an answer that is an object. */
 function objectAt(json: Json | undefined, name: string): Json | undefined {
   const value = json?.[name];
   // What is an object came as one of JSON's.
   return typeof value === 'object' && value !== null ? (value as Json) : undefined;
 }
 
-/** What an exception says, with its stack. */
 function exceptionText(details: Json | undefined): string {
   const description = objectAt(details, 'exception')?.['description'];
   return typeof description === 'string' ? description : JSON.stringify(details);
 }
 
-/** A page that is open. */
 export class Page {
   /** What was thrown in it and caught by nobody, and what it could not load. */
   readonly problems: string[] = [];
@@ -74,7 +70,6 @@ export class Page {
   }
 }
 
-/** A browser that runs. */
 export class Chromium implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'verbena-chromium-'));
   readonly #process: ChildProcess;
@@ -109,7 +104,6 @@ export class Chromium implements AsyncDisposable {
     });
   }
 
-  /** Opens a page, and waits for nothing. */
   async open(url: string): Promise<Page> {
     const { targetId } = await this.#command('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await this.#command('Target.attachToTarget', { targetId, flatten: true });

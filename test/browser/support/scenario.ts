@@ -164,7 +164,6 @@ async function scatter(sim: Sim, from: SimHost, to: SimHost, count: number): Pro
   await listening;
 }
 
-/** All that was sent in a run. */
 export function packetsOf(seed: number): Promise<SimPacket[]> {
   return simulate({ seed, conditions: CONDITIONS }, async (sim) => {
     const [server, client, other] = [sim.host('server'), sim.host('client'), sim.host('other')];
@@ -209,11 +208,9 @@ function joined(packets: readonly SimPacket[]): Uint8Array<ArrayBuffer> {
   return all;
 }
 
-/** What tells a run from any other. */
 export interface Digest {
   readonly seed: number;
   readonly packets: number;
-  /** Of all packets, in hexadecimal. */
   readonly sha256: string;
 }
 

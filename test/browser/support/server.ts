@@ -1,15 +1,12 @@
-/** A web server for the pages of a test. */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { normalize } from 'node:path';
 import { ROOT } from './bundle.js';
 
-/** Where a project finds the package. */
 const PACKAGE = '/node_modules/verbena/';
 
 const TYPES: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
 
-/** What browsers ask for by themselves. */
 const ICON = '/favicon.ico';
 
 /** Serves what it is given, by path, and the package where npm installs it. */
@@ -40,7 +37,6 @@ export class PageServer implements AsyncDisposable {
     return server;
   }
 
-  /** The address of one of its pages. */
   url(path: string): string {
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('a server has an address while it listens');

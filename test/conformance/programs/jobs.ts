@@ -15,7 +15,6 @@ import {
 } from '../../../src/entry/index.js';
 import { ALL_ACCESS, assertSuccess, End, joinEnds, perform, pollOne, remoteOf } from '../support.js';
 
-/** Where a thread makes its objects. */
 interface Workshop {
   readonly context: Context;
   readonly pd: Pd;
@@ -75,7 +74,6 @@ function makeAllAtOnce(context: Context, kind: Kind, count: number): void {
   });
 }
 
-/** Two ends on one device. */
 function connectToItself(context: Context): { readonly local: End; readonly remote: End } & Disposable {
   const local = new End(context, { cap: { maxSendWr: 128 } });
   const remote = new End(context);
@@ -127,7 +125,6 @@ function destroyTargets(context: Context, rounds: number, reads: number): void {
   }
 }
 
-/** What a thread can be told to do. */
 export type Job =
   | { readonly name: 'one by one' | 'all at once'; readonly kind: Kind; readonly count: number }
   | { readonly name: 'lifecycles' | 'destroyed targets'; readonly rounds: number; readonly reads: number };

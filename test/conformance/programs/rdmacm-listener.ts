@@ -4,7 +4,6 @@ import { createEp, getAddrInfo } from '../../../src/entry/index.js';
 import { providerNamed } from '../provider.js';
 import { assertArrived, PATIENCE_MS, postForMessage, ROUNDS, sendMessage, Talker } from '../rdmacm-support.js';
 
-/** Where it listens, then that it has come to its end. */
 export type Report = { readonly host: string; readonly port: number } | { readonly problem: string | undefined };
 
 const say = (report: Report): void => parentPort?.postMessage(report);

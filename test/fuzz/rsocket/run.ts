@@ -111,7 +111,6 @@ class LiesRun {
     return victim;
   }
 
-  /** What the victim does meanwhile. */
   #talk(stream: RsocketStreamSocket): Owner {
     const random = this.#random;
     const owner = new Owner(stream);

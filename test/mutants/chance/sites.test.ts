@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allSites, applied, sitesOf } from './sites.js';
 
-/** What a text can become, one change at a time. */
 const spoilt = (text: string): string[] => sitesOf('a.ts', text).map((site) => applied(text, site));
 
 describe('the places that chance picks from', () => {

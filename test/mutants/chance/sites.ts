@@ -3,7 +3,6 @@ import { sources } from '../mutant.js';
 
 /** A place of the source, and what is put there instead. */
 export interface Site {
-  /** From the root of the package. */
   readonly file: string;
   readonly line: number;
   readonly start: number;
@@ -73,7 +72,6 @@ function isOnlyRead(node: ts.Node): boolean {
   return ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
 }
 
-/** All sites of one source file, in its order. */
 export function sitesOf(file: string, text: string): Site[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const sites: Site[] = [];

@@ -5,7 +5,6 @@ import { compile } from '../transpile.js';
 import { applied, type Site } from './sites.js';
 import type { Workshop } from './workshop.js';
 
-/** What found a change, or that nothing did. */
 export type Verdict = { readonly kind: 'found'; readonly by: string } | { readonly kind: 'survived' };
 
 /** Folders of tests, the quick and telling ones first. Those that look at the source, not at what it does, are left out. */

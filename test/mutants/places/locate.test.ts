@@ -26,7 +26,6 @@ const treeOf = (texts: Readonly<Record<string, string>>): SourceTree => new Sour
 
 const RULE: Rule = { name: 'sum', in: 'Counter.add', from: 'this.#count += amount;', to: '' };
 
-/** The code that a rule replaces. */
 function found(rule: Rule, texts: Readonly<Record<string, string>>): string {
   const tree = treeOf(texts);
   const { file, start, end } = locate(rule, tree);

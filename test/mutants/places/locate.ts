@@ -1,7 +1,6 @@
 import type { Declaration, Place, SourceTree } from './source-tree.js';
 import { isName, type Token, tokensOf } from './tokens.js';
 
-/** What a rule says about its place. */
 export interface Rule {
   readonly name: string;
   readonly in: string;

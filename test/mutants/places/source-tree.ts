@@ -10,14 +10,12 @@ export interface Declaration {
   readonly end: number;
 }
 
-/** A run of tokens in the source. */
 export interface Place {
   readonly file: string;
   /** From 1. */
   readonly line: number;
   readonly start: number;
   readonly end: number;
-  /** The smallest declaration around it, or '' between declarations. */
   readonly declaration: string;
   readonly tokens: readonly Token[];
 }
@@ -57,7 +55,6 @@ export class SourceTree {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #tokens = new Map<string, readonly Token[]>();
   readonly #declarations = new Map<string, readonly Declaration[]>();
-  /** Files by the names that they declare. */
   #declaring: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
   /** @param texts by path from the root of the package */
@@ -103,7 +100,6 @@ export class SourceTree {
     return files.flatMap((file) => this.#declarationsOf(file).filter((declaration) => declaration.name === name));
   }
 
-  /** Where tokens occur in a declaration. */
   placesWithin(
     { file, start, end }: Declaration,
     fragment: readonly Token[],
@@ -116,7 +112,6 @@ export class SourceTree {
     );
   }
 
-  /** Where tokens occur in the whole tree. */
   placesAnywhere(fragment: readonly Token[], isEqual?: (wanted: Token, found: Token) => boolean): Place[] {
     return this.files.flatMap((file) => {
       const tokens = this.tokensOf(file);

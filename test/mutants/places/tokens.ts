@@ -34,7 +34,6 @@ const CLOSES: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.CloseBraceToken,
 ]);
 
-/** Whether a token is a name that its author chose. */
 export function isName({ kind }: Token): boolean {
   return kind === ts.SyntaxKind.Identifier || kind === ts.SyntaxKind.PrivateIdentifier;
 }

@@ -1,4 +1,3 @@
-/** Devices, ports and their attributes. */
 import { absent, area, call, constants, here, macro, struct } from '../table.js';
 import { DESCRIPTOR, IMPORT, LOCKS, PLUMBING } from './reasons.js';
 

@@ -48,7 +48,6 @@ export const rsockets = area(
   }),
 );
 
-/** Options of sockets, which other headers have. */
 export const rsocketOptions = area(
   'rsocket.h: options of sockets',
   macro('SO_REUSEADDR', here('SocketOption.REUSEADDR', 'before there is an address')),

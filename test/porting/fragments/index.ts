@@ -1,13 +1,10 @@
 /** The C fragments of well-known course notes, in order: the calls and names that each uses, and the same here. */
 
 export interface Fragment {
-  /** Where in its source it stands. */
   readonly place: string;
-  /** What it calls and names, in order. */
   readonly c: readonly string[];
   /** Functions of `file` that do the same. */
   readonly ours: readonly string[];
-  /** Of this folder. */
   readonly file: string;
   readonly note?: string;
 }

@@ -16,13 +16,11 @@ import type { DevicePlan } from './plan.js';
 import type { Request } from './slot.js';
 
 const NO_BYTES = new Uint8Array(0);
-/** Each region has addresses of its own. */
 const REGION_SPACE = 2n ** 24n;
 /** How often whoever has to ask for the end of copies does. */
 const POLL_EVERY_US = 0.5;
 const FIRST_IOVA = 0x7100_0000_0038n;
 
-/** Memory of a life at one of its ends. */
 export class Area {
   isRegistered = true;
   readonly #keys: MrKeys;
@@ -98,7 +96,6 @@ export class DeviceHost {
   readonly gpu: FakeGpu;
   readonly session: GpuSession;
   readonly machine: CopyMachine;
-  /** Failures that the machine has told of. */
   readonly failures: GpuFailure[] = [];
   /** Regions of device memory that the NIC holds on to. */
   openMemories = 0;

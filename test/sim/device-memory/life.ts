@@ -78,7 +78,6 @@ export class Life {
     [this.#requester, this.#responder] = pair();
   }
 
-  /** Requests that are under way. */
   get open(): readonly Request[] {
     return [...this.#open.values()];
   }
@@ -172,7 +171,6 @@ export class Life {
     this.from.isDirty = true;
   }
 
-  /** A range as one piece or several. */
   #pieces(area: Area, at: number, lengthBytes: number, asOne: boolean): Sge[] {
     if (lengthBytes === 0) return [];
     const cuts = asOne

@@ -4,11 +4,9 @@ import type { Misfortune } from '../../support/fake-gpu-queue.js';
 
 /** What one seed stands for: programs on two hosts whose memory is that of devices, and what the devices do to them. */
 
-/** What a request does. */
 export const KINDS = ['WRITE', 'WRITE_IMM', 'READ', 'SEND', 'FETCH_ADD', 'COMPARE_SWAP'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a program does in the midst of it. */
 export const INTERVENTIONS = ['deregister', 'reregister', 'error', 'reset', 'destroy'] as const;
 export type Intervention = (typeof INTERVENTIONS)[number];
 
@@ -16,7 +14,6 @@ export type Intervention = (typeof INTERVENTIONS)[number];
 export interface LifePlan {
   readonly requests: number;
   readonly intervention: Intervention | undefined;
-  /** At which end. */
   readonly where: 'local' | 'remote';
   /** µs after its beginning. */
   readonly atUs: number;
@@ -26,7 +23,6 @@ export interface LifePlan {
 export interface LinePlan {
   /** Number of the host that makes requests, 0 or 1. */
   readonly from: number;
-  /** Which end lies in memory of a device. */
   readonly memory: 'local' | 'remote' | 'both';
   readonly kinds: readonly Kind[];
   readonly slots: number;
@@ -38,7 +34,6 @@ export interface LinePlan {
   readonly lives: readonly LifePlan[];
 }
 
-/** What a device is like. */
 export interface DevicePlan {
   /** A batch takes up to so many µs. */
   readonly delayUs: number;
@@ -130,7 +125,6 @@ export function planDeviceMemory(seed: number): DeviceMemoryPlan {
   };
 }
 
-/** One line for a person. */
 export function describeDeviceMemory({ seed, devices, lines, conditions }: DeviceMemoryPlan): string {
   const percent = (value = 0): string => `${(100 * value).toFixed(1)} %`;
   const device = ({ delayUs, tells, chances }: DevicePlan): string =>

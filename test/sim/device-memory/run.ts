@@ -55,7 +55,6 @@ class Run {
     return { counts: this.#counts, network: this.#network.statistics(), virtualUs: this.#network.nowUs };
   }
 
-  /** A life of a line, and then the next. */
   #live(line: LinePlan, number: number): void {
     if (number === line.lives.length) {
       this.#linesLeft -= 1;

@@ -8,7 +8,6 @@ export class Slot {
   remote: readonly Uint8Array[];
 
   constructor(
-    /** Where it begins in both. */
     readonly at: number,
     readonly lengthBytes: number,
     local: Uint8Array,
@@ -19,7 +18,6 @@ export class Slot {
   }
 }
 
-/** A request that is under way, and what its slot becomes by it. */
 export interface Request {
   readonly wrId: bigint;
   readonly kind: Kind;

@@ -72,7 +72,6 @@ function portOf(service: unknown): number {
   throw new VerbsError(CALL, invalid(`service is ${show(service)}`, 'It is a port, 0 to 65535'));
 }
 
-/** The type of queue pairs in a port space. */
 export function defaultQpType(portSpace: PortSpace): QpType {
   return isDatagramSpace(portSpace) ? QpType.UD : QpType.RC;
 }

@@ -93,7 +93,6 @@ export function resolveRoute(identity: Identity, timeoutMs: number | undefined):
   identity.complete(call);
 }
 
-/** What is known of the way. */
 export function routeOf({ local, peer, state, context }: Identity): CmRoute {
   const resolved = state === IdState.ROUTE_RESOLVED || state === IdState.CONNECT || state === IdState.DISCONNECT;
   return {

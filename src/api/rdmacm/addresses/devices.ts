@@ -26,7 +26,6 @@ export interface DeviceChoice {
   readonly open?: Omit<OpenOptions, 'address' | 'device'>;
 }
 
-/** The fields of a choice. */
 export const choiceFields: FieldsOf<DeviceChoice> = { contexts: true, open: true };
 
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
@@ -34,7 +33,6 @@ const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 /** Devices that were opened because a program used rdma_cm, first come first. They stay open, as librdmacm's do. */
 const opened: Context[] = [];
 
-/** Whether a device is open and works. */
 export function isUp(context: Context): boolean {
   try {
     return dispatcherOf(context, 'rdma_get_devices').lost === undefined;

@@ -15,7 +15,6 @@ export interface WildcardHolder {
   addDevice(context: Context): void;
 }
 
-/** A wildcard address that an identifier is bound to. */
 export interface Wildcard {
   /** `0.0.0.0` or `::`. */
   readonly host: string;
@@ -23,9 +22,7 @@ export interface Wildcard {
   readonly families: Families;
 }
 
-/** Wildcard holders that use all devices of the program. */
 const ofProgram = new Set<WildcardHolder>();
-/** Wildcard holders that use certain devices. */
 const ofDevices = new WeakMap<Context, Set<WildcardHolder>>();
 let isWatching = false;
 

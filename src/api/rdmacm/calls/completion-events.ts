@@ -2,7 +2,6 @@ import type { EventFollower, Following } from '../../runtime/index.js';
 import { followCompChannel } from '../../provider/index.js';
 import type { CompChannel, Context, Cq } from '../../verbs/index.js';
 
-/** Is told that a queue has completions. */
 export interface CompletionOwner {
   /** There may be completions. */
   onEvent(): void;

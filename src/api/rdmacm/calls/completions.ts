@@ -6,15 +6,12 @@ import { CompletionEvents, type CompletionOwner, sharedCompletionEvents } from '
 
 /** What makes {@link Completions}. */
 export interface CompletionsInit {
-  /** Entries. */
   readonly cqe: number;
-  /** Anything of the owner's. */
   readonly cqContext: unknown;
   /** Without a channel of its own: it shares that of the device's connections. */
   readonly isShared: boolean;
 }
 
-/** A completion queue, and those who wait for its completions. */
 export class Completions implements CompletionOwner {
   readonly cq: Cq;
   /** Where the queue announces its completions, where that is a channel of its own. */

@@ -130,7 +130,6 @@ const maxPrivateData = {
   rdma_accept: { connections: PrivateDataBytes.ACCEPT, datagrams: PrivateDataBytes.RESOLVED },
 } as const;
 
-/** Of which call the parameters are, and what is known of its identifier. */
 interface Asking {
   readonly call: keyof typeof maxPrivateData;
   readonly context: Context;

@@ -24,7 +24,6 @@ interface Membership {
   readonly context: unknown;
 }
 
-/** The multicast groups of an identifier. */
 export class Memberships {
   #all: Membership[] = [];
 
@@ -70,7 +69,6 @@ export class Memberships {
     this.identity.queue.discard((report) => report.also === membership);
   }
 
-  /** There is a queue pair now. */
   attachAll(): void {
     this.#all = this.#all.filter((membership) => membership.attached || this.#attach(membership));
   }

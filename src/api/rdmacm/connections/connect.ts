@@ -21,7 +21,6 @@ type IdOptions = Pick<ConnectOptions, 'tos' | 'reuseAddr'> & Pick<ListenOptions,
 
 const MAX_PORT = 65_535;
 const NOTHING = new Uint8Array(0);
-/** Why an address leads nowhere. */
 const NOWHERE: readonly ErrnoName[] = ['ENODEV', 'EHOSTUNREACH', 'EADDRINUSE', 'EADDRNOTAVAIL'];
 
 /**
@@ -111,7 +110,6 @@ async function setUp(
   return new Connection(id, channel, established.param.conn?.privateData ?? NOTHING);
 }
 
-/** The device that a program names, or how to open one. */
 export function choiceOf({ context, open }: Pick<ConnectOptions, 'context' | 'open'>): DeviceChoice {
   return { ...(context && { contexts: [context] }), ...(open && { open }) };
 }
@@ -144,7 +142,6 @@ export async function prepareQueuePair(
   if (result instanceof Promise) await unlessAborted(result, signal);
 }
 
-/** What either end tells the other. */
 export function connParam(options: ConnectionOptions & Partial<ConnectOptions>): ConnParam {
   const { qp, pd, createQp, prepare, signal, timeoutMs, ...rest } = options;
   const { host, port, localAddress, localPort, tos, reuseAddr, context, open, ...param } = rest;

@@ -25,7 +25,6 @@ export class EventQueue {
   /** Devices of the identifiers that report here, and how many of those each has. */
   readonly #dispatchers = new Map<Dispatcher, number>();
   readonly #reporters = new Set<Reporter>();
-  /** Of those that are listened to. */
   readonly #lives = new Map<Dispatcher, Life>();
   #isReferenced = true;
   #onReport: () => void = () => undefined;
@@ -44,7 +43,6 @@ export class EventQueue {
     return this.#waiters.closed;
   }
 
-  /** An identifier reports here from now on. */
   join(reporter: Reporter): void {
     this.#reporters.add(reporter);
     for (const dispatcher of reporter.dispatchers) this.attach(dispatcher);

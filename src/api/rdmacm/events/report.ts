@@ -57,7 +57,6 @@ export class Report implements CmEvent {
     this.#onTaken = fields.onTaken;
   }
 
-  /** The program has got it. */
   taken(): void {
     this.#state = 'taken';
     this.#count(1);

@@ -285,7 +285,6 @@ export class OwnCmId extends Messages implements CmId {
   }
 }
 
-/** The queue pair of an identifier, and what was made for it. */
 export function pairsOf(id: CmId): QueuePairs {
   if (!(id instanceof OwnCmId)) throw new TypeError('that is not an identifier');
   return internalPairsOf(id);

@@ -39,11 +39,9 @@ export interface IdOptions {
   ackTimeout: number | undefined;
 }
 
-/** What makes an identity. */
 export interface IdentityInit {
   readonly portSpace: PortSpace;
   readonly qpType: QpType;
-  /** Without one the identifier is synchronous. */
   readonly channel: EventChannel | undefined;
   readonly devices: DeviceChoice;
   /** Milliseconds that a synchronous call may take. */
@@ -151,7 +149,6 @@ export class Identity implements EventTarget, Reporter {
     return `the identifier in state ${nameOf(IdState, state)}${own}${peer === undefined ? '' : ` to ${at(peer)}`}`;
   }
 
-  /** Whether it has a port of one device. */
   get ownsPort(): boolean {
     return this.#dispatcher !== undefined && !this.isRequest;
   }

@@ -65,7 +65,6 @@ export class QueuePairs {
   receives: Completions | undefined;
   /** Its completion queues have no channels of their own, but that of the device's connections. */
   sharesChannel = false;
-  /** The domain that the program has chosen. */
   chosenPd: Pd | undefined;
 
   constructor(private readonly identity: Identity) {}
@@ -165,7 +164,6 @@ export class QueuePairs {
     this.#endUnused();
   }
 
-  /** Ends all of it. */
   end(): void {
     if (this.qp !== undefined || this.targetQp !== undefined) this.destroyQp();
     if (this.srq !== undefined) this.destroySrq();

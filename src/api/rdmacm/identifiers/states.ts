@@ -7,11 +7,9 @@ export const IdState = {
   ADDR_BOUND: 1,
   ADDR_RESOLVED: 2,
   ROUTE_RESOLVED: 3,
-  /** A connection is being made, or there. */
   CONNECT: 4,
   DISCONNECT: 5,
   LISTEN: 6,
-  /** Its device is gone. */
   REMOVED: 7,
   DESTROYED: 8,
 } as const;

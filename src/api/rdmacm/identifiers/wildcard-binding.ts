@@ -12,7 +12,6 @@ const PORT_TRIES = 64;
 const FIRST_EPHEMERAL = 32_768;
 const EPHEMERAL_PORTS = 28_232;
 
-/** The identifier that is bound. */
 interface Owner extends EventTarget {
   readonly portSpace: PortSpace;
   readonly devices: DeviceChoice;
@@ -30,7 +29,6 @@ export class WildcardBinding implements WildcardHolder {
   families: Families;
   readonly host: string;
   readonly #numbers = new Map<Dispatcher, number>();
-  /** While it listens. */
   #backlog: number | undefined;
   #leave: (() => void) | undefined;
 
@@ -65,7 +63,6 @@ export class WildcardBinding implements WildcardHolder {
     return dispatchers.find(({ context }) => familyOf(context.address) === families[0]) ?? dispatchers.at(0);
   }
 
-  /** Its number on a device. */
   numberOn(dispatcher: Dispatcher | undefined): number | undefined {
     return dispatcher && this.#numbers.get(dispatcher);
   }

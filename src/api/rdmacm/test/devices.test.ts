@@ -19,7 +19,6 @@ describe('devices of rdma_cm', () => {
   const given = process.env['VERBENA_ADDR'];
   const givenHost = process.env['VERBENA_HOST'];
 
-  /** Has programs find this address in their environment. */
   function ask(address: string): void {
     process.env['VERBENA_ADDR'] = address;
     process.env['VERBENA_HOST'] = 'inline';

@@ -40,7 +40,6 @@ function sides(): Sides {
   };
 }
 
-/** Accepts the next request, and is done with listening. */
 async function acceptOne(listener: Listener): Promise<Connection> {
   for await (const request of listener) return await request.accept();
   assert.fail('no request');

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { CmEventType, type CmId, CmOption, createId, PortSpace, VerbsError } from '../../../entry/index.js';
 import { ACTIVE, next, Pair, PASSIVE, PORT } from './support.js';
 
-/** What becomes of an option that is set at a step. */
 type Fate = 'effect' | 'EINVAL';
 
 const TOS = 0x48;

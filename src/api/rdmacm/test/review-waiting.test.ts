@@ -21,7 +21,6 @@ import { ACTIVE, assertErrno, assertRejects, Pair, PASSIVE, PORT } from './suppo
 interface Sides extends Disposable {
   readonly a: Context;
   readonly listener: Listener;
-  /** Asks for a connection. */
   readonly ask: (options?: Partial<ConnectOptions>) => Promise<Connection>;
 }
 

@@ -65,7 +65,6 @@ async function greet(host: SimHost, { port }: FullAddress): Promise<WcStatus> {
   return status;
 }
 
-/** What clients do to a server. */
 const attacks: Readonly<Record<string, (host: SimHost, at: FullAddress, sim: Sim) => Promise<unknown>>> = {
   'takes its request back at once': async (host, at) => (await ask(host, at))[Symbol.dispose](),
   'is gone before it is accepted': async (host, at) => {

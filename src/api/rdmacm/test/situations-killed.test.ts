@@ -32,7 +32,6 @@ function startClient(step: Step): Program {
   return new Program('../../../../api/rdmacm/test/situations-client', [CLIENT, SERVER, String(PORT), step]);
 }
 
-/** A server that is in the midst of it. */
 class Server implements Disposable {
   readonly #context = openDevice({ address: SERVER });
   readonly #channel = createEventChannel({ contexts: [this.#context] });

@@ -72,9 +72,7 @@ export class Pair implements Disposable {
   readonly cluster: SimulatedCluster;
   readonly a: Context;
   readonly b: Context;
-  /** The active side's. */
   readonly active: EventChannel;
-  /** The passive side's. */
   readonly passive: EventChannel;
 
   constructor(seed = 1) {
@@ -85,7 +83,6 @@ export class Pair implements Disposable {
     this.passive = createEventChannel({ contexts: [this.b] });
   }
 
-  /** An identifier that listens. */
   listen(port = PORT, portSpace: PortSpace = PortSpace.TCP): CmId {
     const id = createId(this.passive, portSpace);
     id.bindAddr({ port });
@@ -127,7 +124,6 @@ export class Pair implements Disposable {
   }
 }
 
-/** Registered memory with a text in it. */
 export function message(id: CmId, text: string): Mr {
   const mr = id.regMsgs(alloc(4096));
   mr.bytes.set(Buffer.from(text));

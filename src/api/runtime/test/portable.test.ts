@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { portable } from '../index.js';
 
-/** Resolves in a later round. */
 const round = (): Promise<void> => new Promise((resolve) => portable.nextRound(resolve));
 
 describe('what every runtime has', () => {

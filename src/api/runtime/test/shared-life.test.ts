@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SharedLife } from '../index.js';
 
-/** A life that says what became of it. */
 function lifeThat(says: string[]): SharedLife {
   return new SharedLife(() => {
     says.push('begins');

@@ -6,7 +6,6 @@ import { Waiters } from '../index.js';
 /** More than are given out in a round of the event loop. */
 const MANY = 1000;
 
-/** A source that holds numbers. */
 class Numbers {
   readonly items: number[] = [];
   listening = 0;
@@ -29,7 +28,6 @@ class Numbers {
   }
 }
 
-/** That a loop of waits lets a timer fire. */
 async function letsTimersFire(wait: () => Promise<unknown>): Promise<void> {
   const timer = { fired: false };
   setTimeout(() => (timer.fired = true), 0);

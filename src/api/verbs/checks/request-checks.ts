@@ -168,7 +168,6 @@ function destinationProblem(type: QpType, wr: LooseSendRequest): Problem | undef
   return undefined;
 }
 
-/** What is particular to the request's opcode. */
 function contentProblem(type: QpType, wr: LooseSendRequest): Problem | undefined {
   switch (wr.opcode) {
     case WrOpcode.SEND:

@@ -2,9 +2,7 @@ import { nameOf, QpState, QpType, WrOpcode } from '../../../device/ibta/index.js
 import { invalid, type Problem } from '../errors.js';
 import { unsupported } from './values.js';
 
-/** What a send request of one opcode is made of. */
 export interface OpcodeRule {
-  /** QP types that have it. */
   readonly types: readonly QpType[];
   /** What its pieces are: what leaves (and may be inline), what is filled, or nothing. */
   readonly data: 'sent' | 'filled' | 'none';

@@ -37,7 +37,6 @@ export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-/** A value that a program gave, for a sentence. */
 export function show(value: unknown): string {
   switch (typeof value) {
     case 'bigint':
@@ -104,7 +103,6 @@ export function flagBitsProblem(what: string, table: string, known: number, valu
   return unknown === 0 ? undefined : invalid(`${what} has bits that mean nothing: 0x${unknown.toString(16)}`);
 }
 
-/** All bits of a table of flags. */
 export function allBits(table: Readonly<Record<string, number>>): number {
   return Object.values(table).reduce((mask, bit) => mask | bit, 0);
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Resource } from '../index.js';
 
-/** A resource that writes down what happens to it. */
 class Probe extends Resource {
   busy: string | undefined;
   failing: Error | undefined;

@@ -3,7 +3,6 @@
 /** Before what stands on a line of its own under the attribute that it belongs to. */
 const DEEP = '\t'.repeat(5);
 
-/** A value's name and its number. */
 export function numbered(name: string, value: number): string {
   return `${name} (${value})`;
 }

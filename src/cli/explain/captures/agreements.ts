@@ -2,7 +2,6 @@
 import { CmAttribute, type CmMessage } from '../../../device/wire/index.js';
 import type { Sighting } from './sighting.js';
 
-/** Which queue pair of whom. */
 interface End {
   readonly address: string;
   readonly qpn: number;

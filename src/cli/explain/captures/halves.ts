@@ -10,7 +10,6 @@ export interface Half {
   readonly service: string;
   /** The responder's queue pair, as the requests name it. */
   readonly qpn: number;
-  /** The requester's, as the answers name it. */
   answersQpn: number | undefined;
   readonly requests: Sighting[];
   answers: Sighting[];

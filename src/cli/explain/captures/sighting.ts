@@ -6,7 +6,6 @@ export interface SeenPacket extends Omit<Packet, 'payload' | 'padding'> {
   readonly payloadBytes: number;
 }
 
-/** A packet at the place of its capture. */
 export interface Sighting {
   /** Since the first frame of its file, and, once all files are read, of the earliest file. */
   readonly timeUs: number;
@@ -21,9 +20,7 @@ export interface Sighting {
   readonly destination: string;
   readonly packet: SeenPacket;
   readonly cm: CmMessage | undefined;
-  /** What a protocol of this package means by it. */
   readonly meaning: string | undefined;
-  /** What the capture says beside it. */
   readonly comment: string | undefined;
   /** Its ICRC is wrong: what stands in it may be anything. */
   readonly damaged: boolean;

@@ -32,7 +32,6 @@ export class Sightings {
   readonly #files: { readonly name: string; startNs: bigint | undefined }[] = [];
   #shiftsUs: readonly number[] = [];
 
-  /** The records that follow are of another file. */
   beginFile(name = ''): void {
     this.#startNs = undefined;
     this.#meanings.push(new Meanings(this.#flows));
@@ -103,7 +102,6 @@ export class Sightings {
     return this.#meanings[file].conversations.exchanges.map((each) => ({ ...each, timeUs: each.timeUs + shiftUs }));
   }
 
-  /** Whether there is a capture of an address. */
   isVantage(address: string): boolean {
     return this.#vantages.has(address);
   }

@@ -2,7 +2,6 @@
 import { Aeth, OpcodeBit } from '../../../device/wire/index.js';
 import { has, type Sighting } from '../captures/sighting.js';
 
-/** What an answer says. */
 export const AnswerKind = { ACK: 'ACK', NOT_READY: 'RNR NAK', REFUSAL: 'NAK', DATA: 'response' } as const;
 export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
 
@@ -21,7 +20,6 @@ export interface Answer {
   readonly comment: string | undefined;
 }
 
-/** What an answer says at a place of its half. */
 export function answerOf({ packet, timeUs, order, comment }: Sighting, place: number): Answer {
   const { psn } = packet.bth;
   const ends = has(packet, OpcodeBit.LAST | OpcodeBit.ONLY);

@@ -62,7 +62,6 @@ function askedOf({ requests }: Half, atRequester: boolean): Asked[] {
   return [...byPlace.values()].sort((a, b) => a.place - b.place);
 }
 
-/** Looks a half through. */
 export function study(half: Half, sightings: Sightings): Study {
   const atRequester = sightings.isVantage(half.requester);
   const atResponder = sightings.isVantage(half.responder);

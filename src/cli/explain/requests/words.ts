@@ -32,7 +32,6 @@ export function attemptWords({ atRequester, half }: Study, attempts: readonly Si
   return atRequester ? `was sent ${times}${span}` : `of ${half.requester} came by ${times}${span}`;
 }
 
-/** The memory that a request names. */
 export function memoryOf({ packets }: Request): { readonly va: bigint; readonly rkey: number } | undefined {
   const { reth, atomicEth } = packets[0].packet;
   return reth ?? atomicEth;

@@ -58,7 +58,6 @@ const failures: readonly Failure[] = [
   },
 ];
 
-/** What is told of the connections of a capture that failed. */
 async function told(path: string): Promise<{ cause: Cause; text: string }[]> {
   return failed(await readCaptures([path])).map(({ verdict }) => verdict);
 }

@@ -2,7 +2,6 @@ import type { Cause } from '../verdicts/cause.js';
 import type { WcStatus, WorkCompletion } from '../../../entry/index.js';
 import type { Testbed } from './testbed.js';
 
-/** What a capture has to say. */
 export interface Expected {
   readonly cause: Cause;
   readonly words: RegExp;
@@ -19,7 +18,6 @@ export interface Failure {
   readonly name: string;
   readonly script: () => Played;
   readonly status: WcStatus;
-  /** What the completion's own explanation says of it. */
   readonly completion: RegExp;
   /** What the capture of the requester tells; undefined where nothing goes over the wire. */
   readonly oneSide: Expected | undefined;

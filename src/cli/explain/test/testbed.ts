@@ -46,7 +46,6 @@ const IP_UDP_BYTES = 28;
 const IP_LENGTH_OFFSET = 2;
 const IP_ID_OFFSET = 4;
 const UDP_LENGTH_OFFSET = 4;
-/** Longer than anything here takes. */
 const LONG_US = 60e6;
 
 /** What of a connection a failure needs otherwise. */
@@ -59,7 +58,6 @@ export interface Settings {
   readonly maxDestRdAtomic?: number;
   /** Of the ACK timer: 4.096 µs · 2^n. */
   readonly timeout?: number;
-  /** How far it gets. */
   readonly state?: QpState;
 }
 
@@ -75,7 +73,6 @@ function renumber(packet: Uint8Array, linkType: number, ipId: number): void {
 const isRequest = (packet: Uint8Array): boolean =>
   (opcodeBits[packet[IP_UDP_BYTES]] & (OpcodeBit.WRITE | OpcodeBit.READ_REQUEST)) !== 0;
 
-/** One datagram with the payloads of all of these. */
 function joined(packets: readonly Uint8Array[]): Uint8Array {
   const [first, ...more] = packets;
   const bytes = Buffer.concat([first, ...more.map((packet) => packet.subarray(IP_UDP_BYTES))]);
@@ -84,7 +81,6 @@ function joined(packets: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** One end, and what was seen there. */
 export class Side {
   readonly context: Context;
   readonly pd: Pd;
@@ -111,7 +107,6 @@ export class Side {
     return this.context.queryGid(1, 0);
   }
 
-  /** Notes a packet down. */
   record(direction: 'in' | 'out', bytes: Uint8Array, header: SimulatedPacket['header']): void {
     const headers = ipUdpHeaderBytes(header.ipv6);
     const packet = new Uint8Array(headers + bytes.length);
@@ -173,7 +168,6 @@ export class Side {
     ]);
   }
 
-  /** Makes the receive requests of a side. */
   receive(lengthBytes = 1024, times = 1, mr = this.mr): void {
     for (let i = 0; i < times; i += 1) this.qp.postRecv({ sgList: [mr.sge(0, lengthBytes)] });
   }
@@ -199,7 +193,6 @@ export class Testbed {
   readonly b: Side;
   /** Decides over each packet. */
   script: (packet: SimulatedPacket) => Fate = () => 'pass';
-  /** What a side sends in place of a packet. */
   rewrite: (packet: SimulatedPacket) => Uint8Array | undefined = () => undefined;
 
   constructor(qpType: typeof QpType.RC | typeof QpType.UC | typeof QpType.UD = QpType.RC, bCqe = 64) {
@@ -223,7 +216,6 @@ export class Testbed {
     this.cluster.run(this.cluster.nowUs + us);
   }
 
-  /** The first completion of a side that is none of a success. */
   failure(side = this.a): WorkCompletion {
     const completions = this.completions(side);
     const found = completions.find(({ status }) => status !== WcStatus.SUCCESS);
@@ -256,7 +248,6 @@ export class Testbed {
   }
 }
 
-/** Requests of a side for the other's memory. */
 export function write(from: Side, to: Side, lengthBytes = 64, rdma: { rkey?: number; offset?: number } = {}): SendWr {
   const { rkey = to.mr.rkey, offset = 0 } = rdma;
   const remote = { remoteAddr: to.mr.addr + BigInt(offset), rkey };

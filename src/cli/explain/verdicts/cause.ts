@@ -1,6 +1,5 @@
 /** What a verdict can be. */
 
-/** What a verdict is called by programs. */
 export const Cause = {
   /** What the connection managers said did not come to be a connection. */
   NOT_CONNECTED: 'not-connected',
@@ -32,7 +31,6 @@ export const Cause = {
   UNHEARD: 'unheard',
   /** Not answered, and not tried often: the capture may have ended too early. */
   UNFINISHED: 'unfinished',
-  /** A service that acknowledges nothing. */
   UNACKNOWLEDGED: 'unacknowledged',
   LOST: 'lost',
   DAMAGED: 'damaged',

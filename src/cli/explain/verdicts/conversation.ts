@@ -7,7 +7,6 @@ import type { Sightings } from '../captures/sightings.js';
 import type { Sighting } from '../captures/sighting.js';
 import { count } from '../requests/words.js';
 
-/** A requested connection. */
 export interface Conversation {
   readonly requester: string;
   readonly responder: string;

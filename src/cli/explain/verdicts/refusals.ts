@@ -107,7 +107,6 @@ function ownReason({ given }: Study, { place, code }: Answer): string | undefine
   return said?.comment;
 }
 
-/** What the capture shows, and what to look at. */
 export function refusalHints(study: Study, request: Request | undefined, answer: Answer): string[] {
   const reason = ownReason(study, answer);
   if (reason !== undefined) return [reason];

@@ -11,7 +11,6 @@ import { count, formatRequest } from '../requests/words.js';
 
 /** A timer takes up to four times what it was set to (IBTA 9.7.6.1.3). */
 const TIMER_SLACK = 4;
-/** Attempts by which a timer shows. */
 const TIMER_ATTEMPTS = 3;
 
 const WHYS: Readonly<Record<Why, string>> = {

@@ -16,9 +16,7 @@ export const Why = {
   PASSED: 'passed',
   /** It asks for an acknowledgement, which it had not done before. */
   QUESTION: 'question',
-  /** It had been answered. */
   ANSWERED: 'answered',
-  /** Nothing in the capture. */
   NOTHING: 'nothing',
 } as const;
 export type Why = (typeof Why)[keyof typeof Why];

@@ -23,7 +23,6 @@ function pkeyHint({ half }: Study): string {
     : `P_Key ${hex(strange.packet.bth.pkey)} is not the default one: does the peer's table have it? `;
 }
 
-/** What the requester did about it. */
 function whatWasTried(study: Study, pending: Request): string {
   return `${formatRequest(pending)} ${attemptWords(study, attemptsOf(pending))}`;
 }
@@ -96,7 +95,6 @@ function fromRequester(study: Study, pending: Request): Verdict {
   };
 }
 
-/** Which places of a request have answers. */
 const placesOf = (answers: readonly Answer[], { first, last }: Request): Set<number> =>
   new Set(answers.map(({ place }) => place).filter((place) => place >= first && place <= last));
 

@@ -123,7 +123,6 @@ function unreliableVerdict(study: Study): Verdict {
   };
 }
 
-/** The verdict about a half of a connection. */
 export function verdictOf(study: Study): Verdict {
   if (!isReliable(study)) return unreliableVerdict(study);
   const refusal = refusalVerdict(study);

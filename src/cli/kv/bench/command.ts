@@ -15,7 +15,6 @@ import { startServer } from './own-server.js';
 import { benchFacts, benchPlot, type BenchSetup, headText, resultText, setupText } from './report.js';
 import { seededRandom, uniform, Workload, zipf } from './workload.js';
 
-/** Where the store is that is measured. */
 interface BenchedStore extends StorePlace {
   stop(): void;
 }

@@ -9,7 +9,6 @@ export interface LoadResult {
   readonly seconds: number;
   readonly operations: number;
   readonly gets: number;
-  /** Of the gets. */
   readonly found: number;
   readonly puts: number;
   /** Of the gets: those that READs alone served. */

@@ -41,7 +41,6 @@ export interface BenchFlags extends HostingOptions {
   readonly json?: true;
 }
 
-/** That of YCSB, and of HERD. */
 const THETA = 0.99;
 const MAX_WINDOW = 1024;
 const MAX_VALUE = 1 << 20;
@@ -68,13 +67,11 @@ function theta(text: string): number {
   throw new InvalidArgumentError('Give an exponent between 0 and 1, such as 0.99.');
 }
 
-/** Sizes as they are given. */
 export const sizesText = ({ least, most }: ValueSizes): string => (least === most ? `${least}` : `${least}-${most}`);
 
 const number = (flags: string, what: string, min: number, max: number, preset: number): Option =>
   new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
 
-/** Adds them. */
 export function withBenchOptions(command: Command): Command {
   command
     .addOption(serverOption('one of its own'))

@@ -6,7 +6,6 @@ import type { Latencies, LoadResult } from './load.js';
 
 /** What was measured, as `--json` has it. */
 export interface BenchSetup {
-  /** One, several, or those that etcd has. */
   readonly server?: ServerPlace;
   readonly servers?: readonly ServerPlace[];
   readonly etcd?: readonly string[];

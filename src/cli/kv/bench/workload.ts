@@ -1,7 +1,6 @@
 /** Chooses keys by their numbers, from 0 up to how many there are. */
 export type Chooser = () => number;
 
-/** Each as often as any other. */
 export function uniform(keys: number, random: () => number): Chooser {
   return () => Math.floor(random() * keys);
 }
@@ -44,7 +43,6 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** What is asked for. */
 export interface WorkloadSetup {
   readonly keys: number;
   readonly chooser: Chooser;
@@ -55,7 +53,6 @@ export interface WorkloadSetup {
   readonly random: () => number;
 }
 
-/** As long as those of HERD. */
 const KEY_BYTES = 16;
 const PREFIX = 'key:';
 

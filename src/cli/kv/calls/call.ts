@@ -6,9 +6,7 @@ import { printed } from '../common/bytes.js';
 import { EXIT_ABSENT, EXIT_CODES_HELP, EXIT_FAILED, failingDistinctly, kvTool } from '../common/failure.js';
 import { reach, type ReachFlags, withServer } from '../common/reach.js';
 
-/** What came of a call. */
 export interface CallResult {
-  /** Whether there was what the call was about. */
   readonly isDone: boolean;
   /** For people: what is printed as it is. */
   readonly output?: Uint8Array | string | undefined;
@@ -16,19 +14,15 @@ export interface CallResult {
   readonly facts: object;
 }
 
-/** The arguments, in their order. */
 export type Words = readonly [first: string, second?: string | undefined, ...rest: string[]];
 
-/** A client's call. */
 export type MadeCall = (client: KvCalls) => Promise<CallResult>;
 
-/** A subcommand that makes one call and ends. */
 export interface CallSpec<Flags = object> {
   readonly name: string;
   readonly description: string;
   /** Below the options: examples. */
   readonly notes?: string;
-  /** Adds arguments and options. */
   readonly prepare: (command: Command) => Command;
   /** Before there is a client: what is wrong is said without one. */
   readonly make: (words: Words, flags: Flags) => MadeCall | Promise<MadeCall>;
@@ -49,7 +43,6 @@ async function namedBy(name: string, made: Promise<CallResult>): Promise<CallRes
   }
 }
 
-/** The subcommand of a call. */
 export function callCommand<Flags>({ name, description, notes, prepare, make }: CallSpec<Flags>): Command {
   const base = prepare(failingDistinctly(new Command(name)).description(description));
   const command = withServer(base).option('--json', 'print one JSON object');

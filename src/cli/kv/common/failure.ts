@@ -5,7 +5,6 @@ import { sentence, tool, ToolError } from '../../kit/errors.js';
 export const EXIT_ABSENT = 1;
 export const EXIT_FAILED = 2;
 
-/** For the help of what has these codes. */
 export const EXIT_CODES_HELP =
   'Exits with 0 when that was done, 1 when there is no such entry, 2 when something failed.';
 

@@ -37,7 +37,6 @@ export function transportOption(): Option {
     .default('rc' satisfies TransportName);
 }
 
-/** Of clients that get values. */
 export function oneSidedOption(): Option {
   return new Option(
     '--one-sided',
@@ -45,12 +44,10 @@ export function oneSidedOption(): Option {
   );
 }
 
-/** Where etcd is, as servers and clients are told. */
 export function etcdOption(what: string): Option {
   return new Option('--etcd <url,...>', what).argParser((text) => text.split(','));
 }
 
-/** Of several stores in one etcd, which one is meant. */
 export function clusterOption(): Option {
   return new Option('--cluster <name>', 'with --etcd, servers of that name').default('default');
 }
@@ -60,7 +57,6 @@ export function connectTimeoutOption(): Option {
   return new Option('--connect-timeout <time>', what).argParser(milliseconds);
 }
 
-/** The servers that a client has. */
 export function serverOption(preset?: string): Option {
   const what = 'where the store is served; of several, each has its share of the keys';
   return new Option(
@@ -73,7 +69,6 @@ export function etcdOfClients(): Option {
   return etcdOption('where etcd is that has the servers, such as http://127.0.0.1:2379').conflicts('server');
 }
 
-/** Adds the options of those who are clients. */
 export function withServer(command: Command): Command {
   const preset = { host: DEFAULT_HOST, port: DEFAULT_PORT };
   command

@@ -6,7 +6,6 @@ export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7175;
 
 export interface ServerPlace {
-  /** A name or an address. */
   readonly host: string;
   readonly port: number;
 }

@@ -56,7 +56,6 @@ interface ServeFlags extends HostingOptions {
 const MIN_MEMORY = 4096;
 /** How long the end of a server may take: etcd is to forget it, and the store to be on the disk. */
 const PATIENCE_MS = 10_000;
-/** Requests of the gateway that are under way. */
 const GATEWAY_WINDOW = 64;
 const MAX_MEMORY = 2 ** 31;
 const memory = bytesBetween(MIN_MEMORY, MAX_MEMORY, 'Give bytes, such as 256M or 1.5G: 4K to 2G.');
@@ -146,7 +145,6 @@ async function serveStore(flags: ServeFlags): Promise<void> {
   await server.closed;
 }
 
-/** Has clients find it by etcd. */
 async function register(
   server: KvServer,
   { etcd: endpoints, name, cluster, keys, lease: ttlMs }: ServeFlags,

@@ -18,10 +18,8 @@ export type ServeEvent =
       readonly mode: KvMode;
       readonly memoryBytes: number;
       readonly epoch: number;
-      /** Where it is kept, and what was found there. */
       readonly directory?: string;
       readonly log?: KvPersistenceStatistics;
-      /** Of the gateway for clients of Redis. */
       readonly redisPort?: number;
       /** By which etcd has it, and what becomes of its keys when it is lost. */
       readonly name?: string;

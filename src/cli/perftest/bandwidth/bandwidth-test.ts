@@ -29,7 +29,6 @@ export interface Measured extends Run {
   cut(nowMs: number): Count;
 }
 
-/** Measures bandwidth. */
 export class BandwidthTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
@@ -81,7 +80,6 @@ export class BandwidthTest {
     if (allSizes && afterSize === 'always') await this.#partner.handshake();
   }
 
-  /** Sends the passive side the result. */
   async tellPassive(): Promise<void> {
     await this.#partner.handshake();
     await this.#partner.meanwhile(swapReports(this.#exchange, this.#last));

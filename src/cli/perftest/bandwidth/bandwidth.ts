@@ -16,7 +16,6 @@ export interface Bandwidth {
 export const MIB_PER_S = 2 ** 20;
 export const GBIT_PER_S = 1e9 / 8;
 
-/** What was counted in a run. */
 export interface Count {
   readonly messages: number;
   readonly elapsedMs: number;
@@ -36,7 +35,6 @@ export function bandwidthOf({ messages, elapsedMs, fastestMs }: Count, sizeBytes
   };
 }
 
-/** Both directions together. */
 export function sumOf(own: Bandwidth, theirs: Bandwidth): Bandwidth {
   return {
     ...own,
@@ -67,5 +65,4 @@ export async function swapReports(exchange: Exchange, own: Bandwidth): Promise<B
   return { sizeBytes, iterations, peak, average, messageRate: await swapFigure(exchange, own.messageRate) };
 }
 
-/** What a side has to tell that measured nothing. */
 export const NOTHING_MEASURED: Bandwidth = { sizeBytes: 0, iterations: 0, peak: 0, average: 0, messageRate: 0 };

@@ -12,7 +12,6 @@ export class Receiver implements Run {
   readonly #timing: Timing | undefined;
   readonly #iterations: number;
   readonly #total: number;
-  /** By queue pair. */
   readonly #posted: Float64Array;
   /** Receive requests that completed since the last list was posted. */
   readonly #unused: Float64Array;
@@ -57,7 +56,6 @@ export class Receiver implements Run {
     return this.#givenUp ? this.#total - this.#received : 0;
   }
 
-  /** The first time begins with the first message. */
   begin(): void {
     if (this.hasBegun) this.#timing?.begin(performance.now());
   }

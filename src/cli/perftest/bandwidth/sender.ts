@@ -20,7 +20,6 @@ export class Sender implements Run {
   readonly #list: number;
   readonly #cqMod: number;
   readonly #limiter: RateLimiter | undefined;
-  /** By queue pair. */
   readonly #posted: Float64Array;
   readonly #completed: Float64Array;
   /** By message, where the peak is looked for. */

@@ -16,7 +16,6 @@ const CACHE_LINE_BYTES = 64;
 const MAX_PAGE_BYTES = 1 << 20;
 const MAX_CACHE_LINE_BYTES = 1 << 12;
 
-/** What both sides go by. */
 export interface Agreement {
   readonly mtu: Mtu;
   /** Messages take turns within so many bytes, as long as two fit. */
@@ -25,7 +24,6 @@ export interface Agreement {
   readonly cacheLineBytes: number;
 }
 
-/** What a side is alone with. */
 export function alone(mtu: Mtu): Agreement {
   return { mtu, cycleBytes: PAGE_BYTES, cacheLineBytes: CACHE_LINE_BYTES };
 }

@@ -3,7 +3,6 @@ import { ToolError } from '../../kit/errors.js';
 import { decodeKeyStruct, encodeKeyStruct, KEY_STRUCT_BYTES, type Keys, keyStructOf } from './keys.js';
 import { type Exchange, PeerLeft } from './exchange.js';
 
-/** Nothing that is said is longer than keys. */
 const MESSAGE_BYTES = KEY_STRUCT_BYTES.long;
 const OWN_AT = MESSAGE_BYTES;
 
@@ -74,7 +73,6 @@ export class CmExchange implements Exchange {
   }
 }
 
-/** Memory for what is said, on the device of a connection. */
 export function registerExchange(id: Pick<Connection, 'regMsgs'>): Mr {
   return id.regMsgs(alloc(OWN_AT + MESSAGE_BYTES));
 }

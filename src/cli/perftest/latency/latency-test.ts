@@ -16,7 +16,6 @@ import { SendLatency } from './send-latency.js';
 /** Figures of fewer messages say nothing. */
 const FEWEST_POSTS = 5;
 
-/** Measures latency. */
 export class LatencyTest {
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
@@ -70,7 +69,6 @@ export class LatencyTest {
   }
 }
 
-/** A side of a latency test. */
 export function latencyRun(queuePairs: QueuePairs, settings: Settings, sizeBytes: number, pace: Pace): Run {
   const posting = new Posting(queuePairs, settings, sizeBytes);
   switch (settings.test.verb) {

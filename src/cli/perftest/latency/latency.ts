@@ -4,7 +4,6 @@ export interface Latency {
   readonly iterations: number;
   readonly min: number;
   readonly max: number;
-  /** The median. */
   readonly typical: number;
   readonly average: number;
   readonly deviation: number;

@@ -40,7 +40,6 @@ export class Pace {
     return { posted: this.#posted, elapsedMs: nowMs - this.#begunMs };
   }
 
-  /** A message is done with. */
   count(): void {
     if (this.timing?.counts === true) this.counted += 1;
   }
@@ -50,7 +49,6 @@ export class Pace {
     if (this.timing?.hasBegun === true) this.timing.look(performance.now());
   }
 
-  /** Whether the time is over. */
   get isTimeOver(): boolean {
     return this.timing?.over === true;
   }

@@ -16,7 +16,6 @@ export class SendLatency implements Run {
   #awaitsSend = false;
   #awaitsMessage: boolean;
 
-  /** Posts the first receive requests. */
   constructor(queuePairs: QueuePairs, settings: Settings, posting: Posting, receiving: Receiving, pace: Pace) {
     this.#queuePairs = queuePairs;
     this.#posting = posting;

@@ -84,7 +84,6 @@ export class DatagramPairs {
     this.#listener = listener;
   }
 
-  /** The queue pair of a queue pair. */
   async next(qpIndex: number): Promise<DatagramPair> {
     return this.#opening.leads ? insist(() => this.#ask(qpIndex)) : this.#answer(qpIndex);
   }

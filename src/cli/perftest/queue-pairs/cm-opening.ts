@@ -27,7 +27,6 @@ const PATIENCE_MS = 10_000;
 /** How long it waits for the client to part. */
 const FAREWELL_MS = 1000;
 
-/** What a connection of the test itself is to be. */
 export type CmQpOptions = Omit<ConnectionOptions, 'signal' | 'timeoutMs' | 'privateData'>;
 
 /** Two sides that talk by rdma_cm, and may connect further queue pairs that way. */
@@ -131,7 +130,6 @@ export async function openAsClient(host: string, flags: PerfFlags, tool: string)
   };
 }
 
-/** The next connection that comes to a server. */
 async function nextOf(listener: Listener, options: ConnectionOptions): Promise<Connection> {
   const request = await listener.next();
   return request.accept(options);

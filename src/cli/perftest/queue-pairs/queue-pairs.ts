@@ -40,7 +40,6 @@ const QP_TYPES: Readonly<Record<Connection, QpType>> = {
   XRC: QpType.XRC_SEND,
 };
 
-/** Where datagrams of a queue pair go. */
 export interface Datagrams {
   readonly ah: Ah;
   readonly remoteQpn: number;

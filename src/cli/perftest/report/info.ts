@@ -89,7 +89,6 @@ function factLines(settings: Settings, around: Surroundings): (readonly Fact[])[
   return lines;
 }
 
-/** The words of a test's heading. */
 function words({ test, both, postList, atomicType }: Settings): string[] {
   return [
     test.title,

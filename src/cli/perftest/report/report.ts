@@ -42,7 +42,6 @@ const MODERATED_BY_LIST = 'Post List requested - CQ moderation will be the size 
 
 /** Prints what the C tools print; or one figure of it; or the same as one JSON object at the end. */
 export class Report {
-  /** Reports what there is of a run that is under way. */
   underWay: (() => void) | undefined;
   readonly #settings: Settings;
   readonly #flags: PerfFlags;
@@ -82,7 +81,6 @@ export class Report {
     this.#counted = counters();
   }
 
-  /** A server is ready for a client. */
   waiting(): void {
     this.#tell(WAITING);
   }
@@ -189,7 +187,6 @@ export class Report {
     process.stdout.write(`${JSON.stringify({ ...this.#document(), interrupted: true })}\n`);
   }
 
-  /** The client of an endless test has left. */
   left(): void {
     this.#tell(' Client closed connection\n');
   }
@@ -243,7 +240,6 @@ export class Report {
     return { test_info: this.#info, results: this.#results.at(-1), ...all };
   }
 
-  /** Of several sizes there are several results. */
   #document(counters?: Counters): object {
     const results = this.#settings.allSizes ? this.#results : this.#results.at(0);
     return {

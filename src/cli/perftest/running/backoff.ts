@@ -3,7 +3,6 @@ import { type CompChannel, type Context, type Cq, VerbsError } from '../../../en
 /** Empty looks in a row, some tens of microseconds, after which looking pauses. */
 const PATIENCE = 500;
 const NAP_MS = 0.02;
-/** Looks between looks at the clock. */
 const LOOKS_PER_CLOCK = 64;
 /** Silence after which the event loop gets a turn: the peer may have left. */
 const SILENCE_MS = 20;
@@ -26,7 +25,6 @@ export class Backoff {
     this.#cqs = cqs;
   }
 
-  /** Something came. */
   busy(): void {
     this.#empty = 0;
   }

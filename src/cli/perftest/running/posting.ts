@@ -12,7 +12,6 @@ const SWAPPED = 0;
 /** Where the next message of a queue pair leaves from, and where it goes to. */
 interface Route {
   readonly qp: Qp;
-  /** By place. */
   readonly from: readonly number[];
   readonly to: readonly (number | bigint)[];
   /** The messages themselves, where they are taken along in the request. */
@@ -46,7 +45,6 @@ export class Posting {
     this.#isXrc = settings.connection === 'XRC';
   }
 
-  /** Begins requests on a queue pair. */
   begin(qpIndex: number): void {
     this.#routes[qpIndex].qp.wrStart();
   }
@@ -65,7 +63,6 @@ export class Posting {
     route.place = place + 1 === this.#places.count ? 0 : place + 1;
   }
 
-  /** Posts what was added. */
   end(qpIndex: number): void {
     this.#routes[qpIndex].qp.wrComplete();
   }
@@ -175,7 +172,6 @@ export class Receiving {
     this.#place[qpIndex] = place + 1 === addresses.length ? 0 : place + 1;
   }
 
-  /** The places in turn, as often as they fit into a list. */
   #list(qpIndex: number, places: readonly number[], count: number): RecvWr[] {
     const [lkey, length] = [this.#lkey, this.#sizeBytes];
     return Array.from({ length: count }, (_, i) => ({

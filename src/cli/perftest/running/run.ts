@@ -17,7 +17,6 @@ export interface Run {
 /** So many completions are taken at once. */
 export const BATCH = 16;
 
-/** A request that failed. */
 export class FailedRequest extends ToolError {
   constructor(
     readonly status: WcStatus,

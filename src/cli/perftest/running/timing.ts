@@ -7,7 +7,6 @@ export class CpuMeter {
   #idle = 0;
   #percent: number | undefined;
 
-  /** Measures from now on. */
   begin(): void {
     [this.#user, this.#idle] = cpuTimes();
     this.#percent = undefined;
@@ -51,7 +50,6 @@ export class Timing {
     this.cpu = cpu;
   }
 
-  /** Has it begin now. */
   begin(now: number): void {
     this.#begun = now;
     this.#sampledFrom = NaN;
@@ -90,7 +88,6 @@ export class Timing {
     return this.#over;
   }
 
-  /** For how long it has counted. */
   get sampledMs(): number {
     return this.#sampledTo - this.#sampledFrom;
   }

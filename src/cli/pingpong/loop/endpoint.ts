@@ -37,7 +37,6 @@ export interface Setup extends Path {
   readonly prefetch: boolean;
 }
 
-/** The verbs objects of one side. */
 export class Endpoint {
   readonly #tool: PingPongTool;
   readonly #setup: Setup;
@@ -103,7 +102,6 @@ export class Endpoint {
     this.local = this.#qps.map(({ qpNum }) => ({ lid: port.lid, qpn: qpNum, psn: randomInt(1 << 24), gid }));
   }
 
-  /** The message in the buffer. */
   get message(): Uint8Array {
     return this.#mr.bytes.subarray(this.#tool.service.headerBytes);
   }

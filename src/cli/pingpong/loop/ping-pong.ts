@@ -17,7 +17,6 @@ export interface PingPongOptions {
   readonly rxDepth: number;
   /** Whether this side sends the first message of each QP: the client does. */
   readonly serves: boolean;
-  /** Check what was received. */
   readonly validate: boolean;
   readonly timestamps: boolean;
 }

@@ -157,7 +157,6 @@ async function pingPong(host: string | undefined, flags: PingPongFlags): Promise
   context.close();
 }
 
-/** The subcommand. */
 export function xsrqCommand(): Command {
   const command = new Command('ibv_xsrq_pingpong').description(
     'Bounce messages between a server and one or more clients over extended reliable connections (XRC) that share a\n' +

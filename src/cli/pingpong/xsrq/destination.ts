@@ -4,9 +4,7 @@ import { ToolError } from '../../kit/errors.js';
 /** What one side of ibv_xsrq_pingpong tells the other (protocol/tools.md 7.1). */
 export interface XsrqDestination {
   readonly lid: number;
-  /** Of the target, which takes requests. */
   readonly recvQpn: number;
-  /** Of the initiator, which sends them. */
   readonly sendQpn: number;
   /** Where the sequence of the teller's requests begins. */
   readonly psn: number;

@@ -20,7 +20,6 @@ import { adviceOn, isFailure } from '../common/event-text.js';
 import { type Step, StepClock, type StepResult } from './steps.js';
 import { verbsOf } from '../common/hosting.js';
 
-/** What both sides name. */
 export const CONN_PARAM: ConnParam = { responderResources: 1, initiatorDepth: 1 };
 
 /** Makes queue pairs for nothing but to be connected: the smallest there are, and one completion queue for all. */
@@ -42,7 +41,6 @@ export class QueuePairs {
   }
 }
 
-/** What is to be measured. */
 export interface CmTimeSetup {
   readonly devices: DeviceChoice;
   /** Where a server of this tool listens, ours or C's. */
@@ -59,13 +57,10 @@ export interface CmTimeSetup {
   readonly progress?: (doing: string) => void;
 }
 
-/** What came of it. */
 export interface CmTimeResult {
-  /** Those asked for. */
   readonly connections: number;
   /** Why each that failed did. */
   readonly failures: readonly string[];
-  /** The steps that were taken, in their order. */
   readonly steps: readonly StepResult[];
 }
 
@@ -253,7 +248,6 @@ export class CmTimeRun {
     } else if (event.event === CmEventType.DISCONNECTED) connection.isLeft = true;
   }
 
-  /** The step is over for this connection. */
   #arrive(connection: Connection): void {
     if (connection.awaiting === undefined) return;
     this.#clock.end(connection.awaiting, connection.index);

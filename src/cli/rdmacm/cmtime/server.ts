@@ -40,7 +40,6 @@ export class CmTimeServer {
   readonly #setup: CmTimeServerSetup;
   #qpn: number | undefined;
 
-  /** Listens from now on. */
   constructor(setup: CmTimeServerSetup) {
     this.#setup = setup;
     this.#qpn = setup.baseQpn;
@@ -56,7 +55,6 @@ export class CmTimeServer {
     }
   }
 
-  /** Where it listens. */
   get address(): Required<SocketAddress> | undefined {
     return this.#listenId.localAddr;
   }

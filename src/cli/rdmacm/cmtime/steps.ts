@@ -11,7 +11,6 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** How long a step took. */
 export interface StepResult {
   readonly step: Step;
   /** From the first connection's beginning to the last one's end. */
@@ -19,7 +18,6 @@ export interface StepResult {
   /** Of one connection; 0 when none came through. */
   readonly maxUs: number;
   readonly minUs: number;
-  /** The total, divided by the number of connections. */
   readonly perConnectionUs: number;
 }
 
@@ -48,7 +46,6 @@ export class StepClock {
     this.#connections = connections;
   }
 
-  /** All connections are about to take this step. */
   open(step: Step): void {
     const lap = new Lap(this.#connections);
     this.#laps.set(step, lap);
@@ -71,7 +68,6 @@ export class StepClock {
     if (lap !== undefined) lap.ended[connection] = performance.now();
   }
 
-  /** The steps that are over. */
   results(): StepResult[] {
     const results: StepResult[] = [];
     for (const [step, { begun, ended, firstMs, lastMs }] of this.#laps) {

@@ -28,7 +28,6 @@ export function numberOption(flags: string, what: string, min: number, max: numb
   return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
 }
 
-/** The command of such a tool, to which it adds the options and examples of its own. */
 export function nodeCommand(name: string, description: string): Command {
   const command = new Command(name)
     .description(description)
@@ -85,7 +84,6 @@ export function setTos(id: CmId, { t: tos }: NodeFlags): void {
   if (tos !== undefined) id.setOption(CmOption.TOS, tos);
 }
 
-/** What --json tells of a run. */
 export function nodeFacts(tool: string, flags: NodeFlags): object {
   const { count: messages, sizeBytes } = messagesOf(flags);
   return { tool, role: flags.s === undefined ? 'server' : 'client', connections: flags.c, messages, sizeBytes };

@@ -40,9 +40,7 @@ export interface Node {
   connect(): void;
   /** Makes what it needs, and grants it. */
   accept(): void;
-  /** It is there. */
   established(event: CmEvent): void;
-  /** Ends all that it has. */
   close(): Promise<void>;
 }
 
@@ -118,7 +116,6 @@ export class Nodes<N extends Node> {
     await (this.#listener === undefined ? toldIfSilent(all, MAY_NOT_ANSWER) : all);
   }
 
-  /** Ends what is connected, from this side. */
   disconnect(): void {
     for (const id of this.#connected) leave(id);
   }

@@ -38,12 +38,10 @@ async function statusOf(test: () => Promise<void>): Promise<number> {
   }
 }
 
-/** A tool that ends by telling its status. */
 export interface StatusTest {
   run(): Promise<void>;
   /** Ends all that it has; only after a run that went well. */
   close(): Promise<void>;
-  /** What --json prints, beside the status. */
   facts(): object;
 }
 

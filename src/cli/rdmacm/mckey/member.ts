@@ -124,7 +124,6 @@ export class Member {
     );
   }
 
-  /** A datagram is one packet. */
   #refuseLong(context: Context): void {
     const { messages, sizeBytes } = this.#membership;
     const mtu = mtuBytes(context.queryPort(this.id.portNum).activeMtu);

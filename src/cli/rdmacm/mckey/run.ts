@@ -19,7 +19,6 @@ import { Member, type Membership } from './member.js';
 
 const RESOLVE_MS = 2000;
 
-/** What is to be done with the group. */
 export interface MckeySetup extends Membership {
   readonly hosting: HostingOptions;
   readonly source?: SocketAddress;
@@ -32,7 +31,6 @@ export interface MckeySetup extends Membership {
   readonly say: (line: string) => void;
 }
 
-/** How a queue pair has joined. */
 export interface Joined {
   readonly qpNum: number;
   readonly dgid: string;
@@ -42,7 +40,6 @@ export interface Joined {
   readonly qkey: number;
 }
 
-/** What came of it. */
 export interface MckeyResult {
   readonly joined: readonly Joined[];
   readonly sent: number;

@@ -26,7 +26,6 @@ interface OneMessageFlags extends HostingOptions {
 const PORT = 7471;
 const SRQN_BYTES = 4;
 
-/** What a connection is made of. */
 interface Communication {
   readonly portSpace: PortSpace;
   readonly active: QpType;
@@ -43,12 +42,10 @@ function communication(text: string): Communication {
   throw new InvalidArgumentError('It is r (RC) or x (XRC).');
 }
 
-/** One of the tools. */
 interface OneMessageTool {
   readonly description: string;
   /** What -s is: a tool without a preset has no -s. */
   readonly address?: { readonly what: string; readonly preset: string };
-  /** Whether it waits for the other one. */
   readonly isServer?: true;
   /** Whether -c chooses what the connection is made of. */
   readonly hasType?: true;
@@ -94,7 +91,6 @@ Two shells, one machine:
   verbena rdma_xserver -c x
   verbena rdma_xclient -c x`;
 
-/** The tools by their names. */
 const TOOLS = {
   rdma_client: {
     description:

@@ -63,7 +63,6 @@ class Service {
     }
   }
 
-  /** Whether it ended in a failure. */
   async #serveAll(): Promise<boolean> {
     try {
       for (;;) await this.#serveOnce();
@@ -157,7 +156,6 @@ class Server {
     }
   }
 
-  /** Serves a client that requested a connection. */
   async #serve(id: CmId): Promise<void> {
     const many = this.#flags.P === true;
     this.#taken += 1;

@@ -19,7 +19,6 @@ import { bringUp, connParam, CQ_DEPTH, createQp, destroyQp, disconnect } from '.
 import { type Progress, State } from './state.js';
 import type { RpingFlags } from './flags.js';
 
-/** What the tool prints as it goes. */
 export interface Voice {
   /** To standard output, or with --json, which has that for itself, to standard error. */
   readonly say: (text: string) => void;

@@ -6,7 +6,6 @@ import type { RpingFlags } from './flags.js';
 /** What the C tool's -1 is to the shell. */
 export const FAILED = 255;
 
-/** What came of a connection. */
 export interface Result {
   readonly role: 'client' | 'server';
   readonly peer: FullAddress | undefined;
@@ -17,7 +16,6 @@ export interface Result {
   readonly failed: boolean;
 }
 
-/** With --json, prints it. */
 export function printResult(result: Result, { json }: RpingFlags): void {
   if (json !== true) return;
   const { pings, elapsedUs } = result;

@@ -76,7 +76,6 @@ interface Objects {
   readonly mr: Mr | undefined;
 }
 
-/** Where datagrams go. */
 interface Destination {
   readonly ah: Ah;
   readonly remoteQpn: number;

@@ -53,7 +53,6 @@ export function testOption(words: Readonly<Record<string, string>>): Option {
     .default(new Set<string>(), 'none');
 }
 
-/** The command of such a tool, to which it adds the options of its own. */
 export function streamCommand(name: string, description: string, words: Readonly<Record<string, string>>): Command {
   const command = new Command(name)
     .description(description)

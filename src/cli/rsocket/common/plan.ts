@@ -4,7 +4,6 @@ import { type Purpose, sizesOf, type StreamTest, testOf } from './tests.js';
 const CUSTOM_COUNT = 1000;
 const CUSTOM_BYTES = 1000;
 
-/** The tests of one connection. */
 export interface Round {
   readonly purpose: Purpose;
   readonly tests: readonly StreamTest[];

@@ -37,7 +37,6 @@ export function familyOf(address: string | undefined): AddressFamily {
 
 /** A connection over which a tool measures, whatever it is made of. */
 export interface Carrier {
-  /** Sends all of it. */
   send(bytes: Uint8Array): Promise<void>;
   /** Fills all of it. @throws ToolError when the peer ends before */
   receive(into: Uint8Array): Promise<void>;
@@ -75,7 +74,6 @@ export interface SocketSetup extends Calling {
 export interface Route {
   /** The server's address; undefined when this side is the server. */
   readonly destination?: string;
-  /** This side's. */
   readonly source?: string;
   readonly port: number;
   readonly device: RsocketOptions;
@@ -88,7 +86,6 @@ function isAgain(error: unknown): boolean {
   return error instanceof VerbsError && error.errno === 'EAGAIN';
 }
 
-/** A connection of rsockets. */
 export class RsocketCarrier implements Carrier {
   readonly #flags: number;
 
@@ -270,7 +267,6 @@ class TcpCarrier implements Carrier {
   }
 }
 
-/** The TCP connections of one side. */
 export class TcpCarriers implements Carriers {
   readonly #route: Route;
   readonly #waiting: Socket[] = [];

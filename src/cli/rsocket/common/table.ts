@@ -14,7 +14,6 @@ export function headOf(...names: readonly string[]): string {
   return [...ownColumns(names), `${'time'.padStart(8)} `, 'Gb/sec'.padStart(10), 'usec/xfer'.padStart(13)].join('');
 }
 
-/** A line of it. */
 export function lineOf(own: readonly string[], { elapsedUs, gbPerSecond, usPerTransfer }: Rate): string {
   const seconds = `${(elapsedUs / 1e6).toFixed(2).padStart(8)}s`;
   return [...ownColumns(own), seconds, gbPerSecond.toFixed(2).padStart(10), usPerTransfer.toFixed(2).padStart(11)].join(
@@ -26,14 +25,12 @@ function ownColumns(texts: readonly string[]): string[] {
   return texts.map((text, column) => text.padEnd(OWN_WIDTHS[column] ?? 0));
 }
 
-/** A test that was played. */
 export interface Measured extends StreamTest {
   readonly elapsedUs: number;
 }
 
 const HEAD = headOf('name', 'bytes', 'xfers', 'iters', 'total');
 
-/** The line above the table. */
 export function headLine(): string {
   return HEAD;
 }
@@ -47,7 +44,6 @@ function figures({ sizeBytes, transfers, iterations, elapsedUs }: Measured) {
   };
 }
 
-/** A line of the table. */
 export function measuredLine(measured: Measured): string {
   const { name, sizeBytes, transfers, iterations } = measured;
   const rates = figures(measured);

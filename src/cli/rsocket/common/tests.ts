@@ -29,7 +29,6 @@ export class Pattern {
   }
 }
 
-/** A line of the table. */
 export interface StreamTest {
   readonly name: string;
   /** Bytes of each transfer. */
@@ -39,7 +38,6 @@ export interface StreamTest {
   readonly iterations: number;
 }
 
-/** What a connection is set up for. */
 export type Purpose = 'latency' | 'bandwidth' | 'custom';
 
 const KIB = 1 << 10;

@@ -19,16 +19,13 @@ import { PIECE_BYTES, receiveStatus, send } from './talk.js';
 
 export interface CopyJob {
   readonly source: string;
-  /** Its name at the server. */
   readonly destination: string;
   readonly host: string;
   readonly port: number;
   readonly device: RsocketOptions;
-  /** Tells how far it is. */
   readonly say: (text: string) => void;
 }
 
-/** What was copied, and how fast. */
 export interface Copied {
   readonly bytes: number;
   readonly elapsedUs: number;

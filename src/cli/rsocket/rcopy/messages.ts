@@ -3,7 +3,6 @@
 export const Command = { OPEN: 1, CLOSE: 2, WRITE: 3 } as const;
 export type Command = (typeof Command)[keyof typeof Command];
 
-/** Set in the command of an answer. */
 export const RESPONSE = 0x80;
 
 export interface Header {
@@ -44,7 +43,6 @@ export function decode(bytes: Uint8Array): Header | string {
   return { command: view.readUInt8(COMMAND_AT), length, data: view.readUInt32LE(DATA_AT) };
 }
 
-/** An OPEN message. */
 export function encodeOpen(path: string, mode: number): Uint8Array {
   // C ends it by zeros, up to a multiple of 8.
   const text = Buffer.from(path);
@@ -53,7 +51,6 @@ export function encodeOpen(path: string, mode: number): Uint8Array {
   return encode({ command: Command.OPEN, length: HEADER_BYTES + padded.length, data: mode }, padded);
 }
 
-/** The path in an OPEN message. */
 export function decodePath(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   return Buffer.from(end < 0 ? bytes : bytes.subarray(0, end)).toString('utf8');

@@ -62,7 +62,6 @@ function refusalOf(error: unknown): Refusal {
   return new Refusal(status, sentence(error));
 }
 
-/** One client. */
 class Service {
   #file: FileHandle | undefined;
   #told = '';

@@ -15,7 +15,6 @@ interface RstreamFlags extends StreamFlags {
 
 const MAX_IDLE_S = 32_767;
 
-/** One side of a test. */
 class Side {
   readonly #memory: Uint8Array;
   readonly #pattern: Pattern | undefined;
@@ -37,7 +36,6 @@ class Side {
     return (performance.now() - begun) * 1000;
   }
 
-  /** From the client to the server, and then from the server to the client. */
   async #thereAndBack(carrier: Carrier, sizeBytes: number, transfers: number): Promise<void> {
     const bytes = this.#memory.subarray(0, sizeBytes);
     if (this.isClient) await this.#send(carrier, bytes, transfers);

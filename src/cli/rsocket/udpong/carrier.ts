@@ -21,7 +21,6 @@ import {
 } from '../../../entry/rsocket.js';
 import { familyOf } from '../common/rsocket-carrier.js';
 
-/** What brings datagrams. */
 export interface Carrier {
   /** @param to default: whom the socket is connected with */
   send(bytes: Uint8Array, to?: SourceAddress): Promise<void>;
@@ -38,11 +37,9 @@ export interface Place {
   readonly bufferBytes: number;
 }
 
-/** By rsockets. */
 export class RsocketCarrier implements Carrier {
   private constructor(private readonly socket: Rsocket) {}
 
-  /** Where it is. */
   get at(): { readonly host: string; readonly port: number } {
     return rgetsockname(this.socket);
   }
@@ -83,7 +80,6 @@ interface Waiting {
   readonly from: SourceAddress;
 }
 
-/** By the system's own UDP. */
 export class UdpCarrier implements Carrier {
   readonly #waiting: Waiting[] = [];
   #wake: (() => void) | undefined;

@@ -6,25 +6,21 @@ const PATIENT_MS = 1000;
 const BRIEF_MS = 1;
 const SEQUENCES = 256;
 
-/** A line of the table. */
 export interface PongTest {
   readonly name: string;
   /** Bytes of each message. */
   readonly sizeBytes: number;
-  /** Messages that are sent. */
   readonly transfers: number;
   /** Each is answered, and the next one sent after that. */
   readonly echo: boolean;
 }
 
-/** One that was played. */
 export interface Pong extends PongTest {
   /** How many of the messages have arrived; with `echo` those of both directions. */
   readonly arrived: number;
   readonly elapsedUs: number;
 }
 
-/** The side that asks. */
 export class Client {
   readonly #message = new Message();
   readonly #from = { host: '', port: 0 };
@@ -32,7 +28,6 @@ export class Client {
 
   constructor(private readonly carrier: Carrier) {}
 
-  /** Says to the server that this client is there. */
   login(): Promise<void> {
     return this.#ask(Operation.LOGIN, CONTROL_BYTES, PATIENT_MS);
   }

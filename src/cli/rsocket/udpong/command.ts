@@ -16,7 +16,6 @@ import { headOf, lineOf } from '../common/table.js';
 
 const HEAD = headOf('name', 'bytes', 'xfers', 'total');
 
-/** The line above the table. */
 function headLine(): string {
   return HEAD;
 }
@@ -30,7 +29,6 @@ function figures({ sizeBytes, arrived, elapsedUs }: Pong) {
   };
 }
 
-/** A line of the table. */
 function pongLine(pong: Pong): string {
   const rates = figures(pong);
   const own = [pong.name, sizeText(pong.sizeBytes), countText(pong.arrived), sizeText(rates.totalBytes)];

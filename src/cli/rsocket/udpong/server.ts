@@ -1,7 +1,6 @@
 import type { Carrier } from './carrier.js';
 import { CONTROL_BYTES, Message, Operation } from './messages.js';
 
-/** As many as their number has values. */
 const CLIENTS = 256;
 
 /** Answers clients until it is aborted. @param login is told where each is that comes */

@@ -13,7 +13,6 @@ const LEASE = '10m';
 /** Far more than any machine needs. That clients go on within a second shows in virtual time. */
 const PATIENCE = { timeoutMs: 600_000 };
 
-/** Servers in processes of their own, which etcd knows. */
 class Servers implements AsyncDisposable {
   readonly #tools = new Map<string, Tool>();
 

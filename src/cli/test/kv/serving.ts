@@ -41,12 +41,10 @@ export class Serving implements AsyncDisposable {
     }
   }
 
-  /** The options of a tool that calls it. */
   get reach(): readonly string[] {
     return ['--server', this.host, ...PATIENT];
   }
 
-  /** Runs a call against it. */
   kv(...args: readonly string[]): Promise<Ended> {
     return run(['kv', ...args, ...this.reach]);
   }

@@ -4,9 +4,7 @@ import { loopback } from '../../../../test/support/loopback.js';
 import { type Ended, Tool } from '../tool.js';
 import { freePort } from '../../../../test/support/ports.js';
 
-/** An rproxy here, one there, and what they said. */
 export interface Pair {
-  /** Where programs connect. */
   readonly port: number;
   /** Ends both as Ctrl-C does, the one that listens for programs first. */
   end(): Promise<{ readonly near: Ended; readonly far: Ended }>;

@@ -24,7 +24,6 @@ function pattern(seed: number): Buffer {
   return Buffer.from(Array.from({ length: BYTES }, (_, at) => (at * 31 + seed + (at >> 8)) & 0xff));
 }
 
-/** Writes all of it to a stream, and ends that direction. */
 function writeAll(stream: StreamSocket, bytes: Uint8Array, events: Partial<StreamSocket['events']>): void {
   let rest = bytes;
   const go = (): void => {

@@ -27,7 +27,6 @@ export function withoutPostgres(): string | false {
   return postgresPrograms() === undefined ? 'there is no PostgreSQL here (Debian: postgresql)' : false;
 }
 
-/** Where Debian has the programs of the newest version. */
 function postgresPrograms(): string | undefined {
   const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES).map(Number).filter(Number.isFinite) : [];
   const folder = join(POSTGRES, String(Math.max(...versions)), 'bin');

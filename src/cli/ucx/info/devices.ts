@@ -56,7 +56,6 @@ function transportText({ transport, device, capabilities }: TransportFacts): str
   ].join('');
 }
 
-/** Of the transports that were asked for. */
 export async function deviceFacts(context: Context, transports: readonly TransportName[]): Promise<TransportFacts[]> {
   const facts: TransportFacts[] = [];
   for (const transport of transports) facts.push(await transportFacts(context, transport));

@@ -1,7 +1,6 @@
 import type { Context } from '../../../entry/index.js';
 import { type UcpEndpoint, type UcpEndpointAttributes, UcpWorker } from '../../../entry/ucp.js';
 
-/** The transports that there are. */
 export const TRANSPORTS = ['rc', 'ud', 'self'] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
@@ -18,7 +17,6 @@ export async function pairBy(context: Context, transport: TransportName): Promis
   return { worker, endpoint, [Symbol.dispose]: () => worker.close() };
 }
 
-/** An endpoint that leads back, by the device. */
 export async function toItself(worker: UcpWorker): Promise<UcpEndpoint> {
   using listener = worker.listen({}, () => undefined);
   return await worker.connect(listener.address);

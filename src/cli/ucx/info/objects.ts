@@ -26,7 +26,6 @@ export function factLine(name: string, value: string): string {
 `;
 }
 
-/** A heading. */
 export function headText(text: string): string {
   return `#\n# ${text}\n#\n`;
 }
@@ -42,7 +41,6 @@ export interface ObjectSize {
   readonly createMs: number;
 }
 
-/** What there is by a transport. */
 export interface EndpointSize extends ObjectSize {
   readonly transport: TransportName;
   readonly tagProtocols: readonly UcpProtocolRange[];
@@ -123,7 +121,6 @@ function protocolsText(ranges: readonly UcpProtocolRange[]): string {
   return ranges.map(({ from, protocol }) => `${sizeText(from)}..<${protocol}>..`).join('') + '(inf)';
 }
 
-/** Which objects are to be told of. */
 export interface ShownObjects {
   readonly worker: boolean;
   readonly endpoints: boolean;

@@ -24,7 +24,6 @@ const SETTINGS: Readonly<Record<keyof UcpConfig, Setting>> = {
   PROTO_INFO: { preset: 'n', what: 'Whether the log says by which protocols messages of an endpoint go: y or n.' },
 };
 
-/** A setting as it is. */
 export interface SettingFacts extends Setting {
   readonly name: string;
   readonly value: string;

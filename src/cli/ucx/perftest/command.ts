@@ -30,7 +30,6 @@ function clientHalf(context: Context, plan: Plan, control: Control): Promise<Hal
   return test.api === 'UCT' ? uctClient(context, test, plan, control) : clientSide(context, { test, plan }, control);
 }
 
-/** Both sides in one process. */
 async function loopbackHalves(context: Context, plan: Plan): Promise<readonly [client: Half, server: Half]> {
   const { test } = plan;
   return test.api === 'UCT' ? await uctLoopback(context, test, plan) : loopbackSides(context, { test, plan });
@@ -56,7 +55,6 @@ function reportFor({ R: rank, v, f, N, I, json }: UcxPerfFlags): Report {
   return new Report({ rank, csv, finalOnly, numeric, explains, json: json === true });
 }
 
-/** Messages that are measured. */
 function measuredOf({ iterations }: Plan): number {
   return iterations === 0 ? Infinity : iterations;
 }
@@ -203,7 +201,6 @@ async function serve({ plan, play }: Half, control: Control): Promise<void> {
   await Promise.race([told(), playing.then(() => new Promise<never>(() => undefined))]);
 }
 
-/** Both sides in this process. */
 async function beBoth(flags: UcxPerfFlags): Promise<void> {
   const wanted = planOf(flags);
   if (wanted.oneSided) throw new ToolError('With -l there is no other program that could sleep: no -o.');

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { ToolError } from '../../kit/errors.js';
 import { toldIfSilent } from '../../rdmacm/common/silence.js';
 
-/** It waits for more of what it understands. */
 const OTHER_TOOL = "if UCX's own ucx_perftest listens there, end this side by Ctrl-C: it is no peer of this one";
 
 /** What a server says first, where it is one of these. */

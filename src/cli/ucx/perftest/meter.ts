@@ -17,7 +17,6 @@ const RECENT = 2048;
 const MIB = 2 ** 20;
 const STAGE_MS = 1000;
 
-/** Takes the times of messages. */
 export class Meter {
   readonly #recent = new Float64Array(RECENT);
   #count = 0;

@@ -123,7 +123,6 @@ function checkUct({ test, sendLayout, receiveLayout, headerBytes }: Omit<Plan, '
     throw new ToolError(`The header (-H ${headerBytes}) is a part of the message, which has ${bytes} bytes.`);
 }
 
-/** As the client says it. */
 export function planFacts(plan: Plan): object {
   return { ...plan, test: plan.test.name };
 }

@@ -16,7 +16,6 @@ export class Report {
 
   constructor(private readonly flags: ReportFlags) {}
 
-  /** A server is ready for a client. */
   waiting(): void {
     this.#say('Waiting for connection...\n');
   }
@@ -59,7 +58,6 @@ export class Report {
     this.#tell(plan, { ...facts, stages: this.#stages, final: figures }, 'client');
   }
 
-  /** What a server has to tell. */
   served(plan: Plan): void {
     this.#tell(plan, {}, 'server');
   }

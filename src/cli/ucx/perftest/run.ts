@@ -4,10 +4,8 @@ import { type Play, turn } from './plays/play.js';
 /** After so long others of the event loop have a turn, even where a side never waits: for Ctrl-C, for one. */
 const TURN_MS = 20;
 
-/** What a run is told by, and tells. */
 export interface Watch {
   readonly meter: Meter;
-  /** There are figures to be printed. */
   readonly onStage: () => void;
 }
 

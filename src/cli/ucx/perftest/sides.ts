@@ -7,7 +7,6 @@ import type { Half, Side } from './plays/play.js';
 import { playOf } from './plays/plays.js';
 import type { UcpTest } from './tests.js';
 
-/** What is played. */
 interface UcpGame {
   readonly test: UcpTest;
   readonly plan: Plan;

@@ -37,13 +37,10 @@ export function boxText(plan: Plan): string {
   ].join('');
 }
 
-/** How figures are written. */
 export interface TableStyle {
-  /** Of the percentile. */
   readonly rank: number;
   readonly csv: boolean;
   readonly finalOnly: boolean;
-  /** With separators between thousands. */
   readonly numeric: boolean;
 }
 

@@ -29,7 +29,6 @@ export type UctTestName =
   | 'put_bw'
   | 'add_mr';
 
-/** What tells the tests apart. */
 export type UcxTest = UcpTest | UctTest;
 
 export interface UcpTest extends TestFacts {
@@ -45,7 +44,6 @@ export interface UctTest extends TestFacts {
 }
 
 interface TestFacts {
-  /** As in the box that the server prints. */
   readonly title: string;
   /** What the first figures of the table are called. */
   readonly figure: 'latency' | 'overhead';
@@ -119,7 +117,6 @@ export const UCX_TESTS: readonly UcxTest[] = [
   ...UCP_TESTS.map((test) => ({ api: 'UCP', ...test }) as const),
 ];
 
-/** The test of that name, if there is one. */
 export function testOf(name: string): UcxTest | undefined {
   return UCX_TESTS.find((test) => test.name === name);
 }

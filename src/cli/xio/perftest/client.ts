@@ -19,7 +19,6 @@ function showProgress(what: string, totalMs: number): () => void {
   };
 }
 
-/** One run of all sizes. */
 class Client {
   #isInterrupted = false;
   #underWay: Promise<void> = Promise.resolve();

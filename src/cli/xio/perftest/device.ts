@@ -24,7 +24,6 @@ function inThread(flags: XioPerfFlags): XioPerfFlags {
   return { ...flags, host: 'thread' };
 }
 
-/** The device that leads to a server, for several threads. */
 export async function deviceToward(host: string, flags: XioPerfFlags): Promise<Context> {
   const channel = createEventChannel(cmDevices(inThread(flags)));
   const id = createId(channel, PortSpace.TCP);
@@ -44,7 +43,6 @@ export async function deviceToward(host: string, flags: XioPerfFlags): Promise<C
   }
 }
 
-/** The device of a server whose threads share it. */
 export function deviceForThreads(flags: XioPerfFlags): Context {
   return attempt("Couldn't open the device", () => openDevice(openOptions(inThread(flags))));
 }

@@ -25,9 +25,7 @@ const PORT = 2061;
 const MAX_THREADS = 64;
 const MAX_DEPTH = 8192;
 const MAX_SPIN_US = 1_000_000;
-/** Sizes double up to there. */
 const LARGEST_BYTES = 1 << 20;
-/** Of all threads together. */
 const MAX_MEMORY = 2 ** 31;
 
 const DEFAULT_SIZES: readonly number[] = Array.from({ length: Math.log2(LARGEST_BYTES) + 1 }, (_, power) => 1 << power);
@@ -51,7 +49,6 @@ function seconds(text: string): number {
 const number = (flags: string, what: string, min: number, max: number): Option =>
   new Option(flags, what).argParser(wholeNumber(min, max));
 
-/** Adds them. */
 export function withXioFlags(command: Command): Command {
   const options = [
     processorsOption(),
@@ -88,7 +85,6 @@ export function withXioFlags(command: Command): Command {
   return withHosting(command, 'the one that the server calls for, else VERBENA_ADDR, or a free loopback address');
 }
 
-/** What the command line asks for. */
 export interface Request {
   /** Undefined: be the server. */
   readonly server: string | undefined;

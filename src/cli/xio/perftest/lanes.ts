@@ -35,7 +35,6 @@ async function sessionTo(url: string, how: How): Promise<XioSession> {
   }
 }
 
-/** A session in this thread. */
 export async function ownLane(url: string, setup: LoadSetup, how: How): Promise<Lanes> {
   const session = await sessionTo(url, how);
   const load = new XioLoad(session, setup);

@@ -26,7 +26,6 @@ export class Report {
     this.#say(rowText(figures));
   }
 
-  /** What there is of a size that was cut off. */
   cut(figures: Figures): void {
     if (this.#hasEnded || figures.requests === 0) return;
     this.row(figures);

@@ -7,7 +7,6 @@ import type { XioPerfFlags } from './flags.js';
 import { answerAt, sendOn, type Serving, type Sessions } from './server.js';
 import { Thread } from './threads.js';
 
-/** What a server prints, and counts. */
 class Told implements Sessions {
   #sessions = 0;
   #requests = 0;

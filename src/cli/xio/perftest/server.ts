@@ -22,7 +22,6 @@ export function questionOf(direction: keyof typeof KINDS, bytes: number): Uint8A
   return new Uint8Array(header.buffer);
 }
 
-/** Whether a header asks for memory that is shared. */
 function isForMemory(header: Uint8Array): boolean {
   return header.length === HEADER_BYTES && header[0] === KINDS.share;
 }
@@ -46,7 +45,6 @@ export interface Sessions {
   ended(from: string, requests: number): void;
 }
 
-/** What both sides say of their queues. */
 export const QUEUES = { queueMessages: QUEUE_MESSAGES, queueBytes: QUEUE_BYTES, maxBodyBytes: MAX_BYTES } as const;
 
 /** Answers with as many bytes as it is asked for; all answers are the same memory. */
@@ -82,14 +80,12 @@ function fromOf({ remoteAddress }: XioSession): string {
   return remoteAddress === undefined ? 'somewhere' : `${remoteAddress.host}:${remoteAddress.port}`;
 }
 
-/** A server that is there, and its end. */
 export interface Serving {
   readonly server: XioServer;
   /** Resolves when it was closed. */
   readonly done: Promise<void>;
 }
 
-/** Answers all that comes there. */
 export async function answerAt(options: XioListenOptions, sessions: Sessions): Promise<Serving> {
   const answers = new Answers();
   const server = await listen({ ...options, ...QUEUES });
@@ -103,7 +99,6 @@ export async function answerAt(options: XioListenOptions, sessions: Sessions): P
   return { server, done };
 }
 
-/** Sends all that comes there to others, in turn. */
 export async function sendOn(options: XioListenOptions, urls: readonly string[]): Promise<Serving> {
   const server = await listen({ ...options, ...QUEUES });
   let next = 0;

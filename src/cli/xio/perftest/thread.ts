@@ -42,7 +42,6 @@ async function portal({ scheme, host, device }: TaskOf<'portal'>): Promise<void>
   tell({ kind: 'ready', url: server.url });
 }
 
-/** Does what this thread is for. */
 export async function beThread(task: ThreadTask): Promise<void> {
   try {
     await (task.kind === 'load' ? load(task) : portal(task));

@@ -6,18 +6,15 @@ import type { Scheme } from '../../../entry/xio.js';
 import { ToolError } from '../../kit/errors.js';
 import type { Counted, LoadSetup, Round } from './load.js';
 
-/** What a thread is for. */
 export type ThreadTask =
   | { readonly kind: 'load'; readonly url: string; readonly setup: LoadSetup; readonly device?: SharedDevice }
   | { readonly kind: 'portal'; readonly scheme: Scheme; readonly host?: string; readonly device?: SharedDevice };
 
-/** What it is told to do. */
 export type Order =
   | { readonly kind: 'run'; readonly round: Round }
   | { readonly kind: 'stop' }
   | { readonly kind: 'close' };
 
-/** What it tells. */
 export type Told =
   | { readonly kind: 'ready'; readonly url: string }
   | { readonly kind: 'counted'; readonly counted: Counted }
@@ -34,7 +31,6 @@ export function ownTask(): ThreadTask | undefined {
     : undefined;
 }
 
-/** To the thread that has started this one. */
 export function tell(told: Told): void {
   parentPort?.postMessage(told);
 }
@@ -78,7 +74,6 @@ export class Thread {
     });
   }
 
-  /** Where it listens, or has connected to. */
   async ready(): Promise<string> {
     const told = await this.#next();
     if (told.kind !== 'ready') throw new Error(`verbena: internal error: a thread says ${told.kind} first`);
@@ -96,7 +91,6 @@ export class Thread {
     this.#order({ kind: 'stop' });
   }
 
-  /** Has it end its sessions. */
   async close(): Promise<void> {
     const gone = once(this.#worker, 'exit');
     this.#order({ kind: 'close' });

@@ -11,14 +11,12 @@ const GUID_BYTES = 8;
 export const About = { REQ: 0, REP: 1, OTHER: 2 } as const;
 export type About = (typeof About)[keyof typeof About];
 
-/** What all messages about a connection begin with. */
 export interface Names {
   readonly transactionId: bigint;
   readonly localCommId: number;
   readonly remoteCommId: number;
 }
 
-/** The answer to a request. */
 export function replyOf(names: Names, { qp, ...accept }: CmAccept, agreement: Agreement, localCaGuid: bigint): CmRep {
   // The number of a target queue pair stands in the place of the end-to-end context's, as Linux has it.
   const isTarget = qp.qpType === QpType.XRC_RECV;
@@ -47,7 +45,6 @@ export function answererIn({ localQpn, localEecn }: CmRep, type: QpType): number
   return type === QpType.XRC_SEND ? localEecn : localQpn;
 }
 
-/** A rejection with its reason. */
 export function rejectionOf(
   names: Names,
   messageRejected: About,

@@ -11,7 +11,6 @@ import type { Gid } from '../../ibta/index.js';
 
 /** The states of a connection (IBTA 12.9.5 to 12.9.8; protocol/connections.md 4.4). */
 export const ConnectionState = {
-  /** We sent a REQ. */
   REQ_SENT: 'REQ_SENT',
   /** We sent a REQ, and the peer asks for more time. */
   MRA_REQ_RCVD: 'MRA_REQ_RCVD',
@@ -23,7 +22,6 @@ export const ConnectionState = {
   /** The peer's REP came; the program, which has the queue pair, must say that it is ready. */
   REP_RCVD: 'REP_RCVD',
   ESTABLISHED: 'ESTABLISHED',
-  /** We sent a DREQ. */
   DREQ_SENT: 'DREQ_SENT',
   /** A DREQ came; the program has not answered. */
   DREQ_RCVD: 'DREQ_RCVD',
@@ -42,7 +40,6 @@ export const WITH_PEER = [
   ConnectionState.ESTABLISHED,
 ] as const;
 
-/** The actions that the tables name. */
 export interface ConnectionActions {
   readonly state: ConnectionState;
   takeReply(rep: CmRep): void;

@@ -36,11 +36,31 @@ import {
 import type { CmCore, WaitingRequest } from '../core.js';
 import { freshTransaction } from '../tables/directory.js';
 import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from './connection-messages.js';
-import type { ConnectionParts } from './connection-parts.js';
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
 import { Retransmission } from './retransmission.js';
 import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, timeoutUs } from './timeouts.js';
+
+export interface ConnectionParts {
+  readonly core: CmCore;
+  readonly id: number;
+  readonly client: CmClient;
+  readonly agreement: Agreement;
+  readonly transactionId: bigint;
+  readonly packetLifetime: number;
+  /** Exponent of the time within which the peer answers. */
+  readonly responseTimeout: number;
+  readonly maxRetries: number;
+  readonly asking?: {
+    readonly qp: CmQp;
+    /** The program's own ACK timeout; without it what the peer says of itself counts as well. */
+    readonly ackTimeout: number | undefined;
+  };
+  readonly asked?: {
+    readonly place: WaitingRequest;
+    readonly qpType: QpType;
+  };
+}
 
 const NOTHING = new Uint8Array(0);
 
@@ -64,7 +84,6 @@ export class Connection implements KnownConnection {
   readonly #maxRetries: number;
   /** The ACK timeout that the program wants, whatever the peer says. */
   readonly #ackTimeout: number | undefined;
-  /** Of a request that has come. */
   readonly #place: WaitingRequest | undefined;
   /** The type of queue pair that the peer asks for. */
   readonly #wanted: QpType | undefined;

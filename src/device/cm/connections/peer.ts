@@ -39,7 +39,6 @@ export class Peer {
     return this.directory.findRemoteQp(qpn, caGuid, this.gid);
   }
 
-  /** Learns what it calls the connection. */
   meet(commId: number, qpn: number, caGuid: bigint): void {
     this.#met = true;
     this.#commId = commId;

@@ -19,7 +19,6 @@ export class AnsweredRequests {
     return this.#waiting.has(name) ? 'waiting' : this.#answers.get(name);
   }
 
-  /** How many requests and answers are kept. */
   get size(): number {
     return this.#waiting.size + this.#answers.size;
   }

@@ -9,7 +9,6 @@ import type { AnsweredRequests } from './answered-requests.js';
 
 const NOTHING = new Uint8Array(0);
 
-/** The answer to a SIDR request. */
 export function sidrReply(
   { transactionId, requestId, serviceId }: CmSidrReq,
   status: SidrStatus,

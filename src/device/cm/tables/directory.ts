@@ -47,7 +47,6 @@ export class Directory {
   readonly #remote = new Map<string, KnownConnection>();
   /** By the peer's queue pair, channel adapter and address. */
   readonly #remoteQps = new Map<string, KnownConnection>();
-  /** By our own queue pair. */
   readonly #qps = new Map<number, KnownConnection>();
 
   constructor(private readonly random: () => number) {}

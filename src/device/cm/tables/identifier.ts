@@ -8,7 +8,6 @@ import type { Resolution } from '../resolution/resolution.js';
 /** What a program's `rdma_cm_id` is here: a number, a port, and what it is used for. */
 export interface Identifier {
   readonly id: number;
-  /** Who has it, and nobody else knows it. */
   readonly client: CmClient;
   readonly portSpace: PortSpace;
   /** Of its own; that of a request belongs to the listener. */
@@ -32,7 +31,6 @@ export interface ShownCmId {
   readonly state: CmIdState;
   readonly port: number | undefined;
   readonly peer: { readonly gid: Gid; readonly port: number } | undefined;
-  /** Of the queue pair that it connects. */
   readonly qpNum: number | undefined;
 }
 

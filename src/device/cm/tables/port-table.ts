@@ -11,13 +11,11 @@ interface Port {
   listener: number | undefined;
 }
 
-/** Which identifier has which port of which port space on this device. */
 export class PortTable {
   readonly #spaces = new Map<PortSpace, Map<number, Port>>();
 
   constructor(private readonly random: () => number) {}
 
-  /** Ports in use, of all port spaces. */
   get size(): number {
     let size = 0;
     for (const ports of this.#spaces.values()) size += ports.size;

@@ -27,7 +27,6 @@ export interface LinkConditions {
   readonly partitioned: boolean;
 }
 
-/** A perfect short wire. */
 export const PERFECT_CONDITIONS: LinkConditions = {
   delayUs: 5,
   jitterUs: 0,

@@ -6,7 +6,6 @@ import type { PacketHeader } from './packet.js';
 export class Direction {
   #busyUntilUs = 0;
   #lastArrivalUs = 0;
-  /** In the midst of a burst of losses. */
   #losing = false;
 
   constructor(
@@ -58,7 +57,6 @@ export class Direction {
 export interface Station {
   /** The host's address, as IP text. */
   readonly address: string;
-  /** Its address on the Ethernet. */
   readonly mac: Uint8Array;
 }
 

@@ -54,7 +54,6 @@ export function drawFlips(flips: number[], bytes: number, random: SeededRandom):
   }
 }
 
-/** Turns bits of a packet over. */
 export function flipBits(packet: Uint8Array, offset: number, flips: readonly number[]): void {
   for (const bit of flips) packet[offset + (bit >> 3)] ^= 1 << (bit & 7);
 }

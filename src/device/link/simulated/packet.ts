@@ -1,7 +1,6 @@
 import type { Gid } from '../../ibta/index.js';
 import { Ecn, LinkType, parseFrame } from '../../wire/index.js';
 
-/** Something on the simulated wire. */
 interface Transit {
   /** Addresses of the two hosts, as IP text. Each receiver of a multicast packet gets a record of its own. */
   readonly from: string;

@@ -62,7 +62,6 @@ export class SeededRandom {
     return probability > 0 && this.fraction() < probability;
   }
 
-  /** One of the items. */
   pick<T>(items: readonly [T, ...T[]] | readonly T[]): T {
     if (items.length === 0) throw new RangeError('nothing to pick from');
     return items[this.below(items.length)];

@@ -3,7 +3,6 @@ import type { FramePort } from '../link.js';
 import type { Medium, Station } from './direction.js';
 import { ETHERNET_HEADER_BYTES, ipUdpBytes } from './packet.js';
 
-/** Whose frames they are. */
 interface FrameSender extends Station {
   readonly ipv6: boolean;
   readonly maxPacketBytes: number;

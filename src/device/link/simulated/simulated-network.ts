@@ -44,13 +44,11 @@ export interface NetworkWatcher {
   happened(index: number, what: Happening, packet: SimulatedPacket | SimulatedFrame): void;
 }
 
-/** What became of the packets of a simulated network. */
 class NetworkStatistics {
   /** Packets and frames that hosts put on the wire; one that goes to many counts once for each of them. */
   sent = 0;
   /** Packets put into a host's inbox; duplicates count again. */
   delivered = 0;
-  /** Lost by chance. */
   lost = 0;
   duplicated = 0;
   reordered = 0;
@@ -60,7 +58,6 @@ class NetworkStatistics {
   inboxDropped = 0;
   /** Marked because the queue was long. */
   marked = 0;
-  /** Dropped by a partition. */
   partitioned = 0;
   /** Dropped because they were larger than the MTU. */
   tooBig = 0;
@@ -246,7 +243,6 @@ export class SimulatedNetwork implements Medium {
     else this.#obey(verdict, direction, packet);
   }
 
-  /** Does with a packet what the script wants. */
   #obey(verdict: Exclude<Verdict, 'pass'>, direction: Direction, packet: SimulatedPacket): void {
     this.counts.scripted += 1;
     if (verdict === 'drop') {

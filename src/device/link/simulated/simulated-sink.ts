@@ -9,7 +9,6 @@ interface Pending {
   readonly lengthBytes: number;
 }
 
-/** What a sink asks of the link that it belongs to. */
 interface SinkOwner {
   readonly address: string;
   readonly gid: Gid;

@@ -27,7 +27,6 @@ export function put(link: SimulatedLink, address: string, bytes: readonly number
   return true;
 }
 
-/** Takes what waits at a link. */
 export function take(network: SimulatedNetwork, link: SimulatedLink, maxPackets = Infinity): Received[] {
   const result: Received[] = [];
   const receive = (bytes: Uint8Array, offset: number, length: number, meta: PacketMeta): void => {

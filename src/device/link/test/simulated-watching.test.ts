@@ -6,7 +6,6 @@ import { packetOf, runAndTake, sendOne } from './simulated-support.js';
 const A = '10.0.0.1';
 const B = '10.0.0.2';
 
-/** What a watcher sees of one packet from A to B. */
 function watched(options: Partial<SimulatedNetworkOptions>, verdict: Verdict = 'pass', to = B) {
   const network = new SimulatedNetwork({ seed: 1, ...options });
   const happened: Happening[] = [];

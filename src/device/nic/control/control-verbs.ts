@@ -30,17 +30,14 @@ import { checkModification, checkQpCap } from './modify-checks.js';
 import { leave, type NicObjects } from './objects.js';
 import { transportService } from './transport-services.js';
 
-/** What makes a queue pair. */
 export interface CreateQp {
   readonly type: QpType;
   /** Absent for an XRC target QP alone. */
   readonly pd?: number | undefined;
-  /** Of an XRC target QP. */
   readonly xrcd?: number | undefined;
   /** Absent where the type has no such queue. */
   readonly sendCq?: number | undefined;
   readonly recvCq?: number | undefined;
-  /** In place of a receive queue of its own. */
   readonly srq?: number | undefined;
   readonly cap: QpCap;
   /** Bits of `QpCreateFlags`. */
@@ -53,7 +50,6 @@ export interface CreateQp {
   readonly doorbells?: Doorbells | undefined;
 }
 
-/** What makes a completion queue. */
 export interface CreateCq {
   readonly entries: number;
   readonly memory: ArrayBufferLike;
@@ -406,7 +402,6 @@ export class ControlVerbs {
     this.core.multicast.detach(this.core.objects.qps.get(qpn), gid);
   }
 
-  /** Detaches a QP from all groups. */
   detachAllMcast(qpn: number): void {
     this.core.multicast.detachAll(this.core.objects.qps.get(qpn));
   }

@@ -16,10 +16,8 @@ const LAST_QPN = 0xfffffe;
  */
 const MAX_RESTING = 16384;
 
-/** Objects of one kind by their numbers. */
 export class ObjectTable<T> {
   readonly #objects = new Map<number, T>();
-  /** In the order in which they ended. */
   readonly #resting = new Set<number>();
 
   constructor(
@@ -80,7 +78,6 @@ export interface Used {
   users: number;
 }
 
-/** Notes that one of the users of an object is gone. */
 export function leave(object: Used): void {
   assert(object.users > 0, 'an object is left that nobody uses');
   object.users -= 1;

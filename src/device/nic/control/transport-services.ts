@@ -17,7 +17,6 @@ const noResponder: TransportService['responder'] = (_qp, core) => new NoResponde
 const reliableRequester: TransportService['requester'] = (qp, core) => new ReliableRequester(qp, core);
 const reliableResponder: TransportService['responder'] = (qp, core) => new Responder(qp, core);
 
-/** The transport services that this NIC has, by QP type. */
 const transportServices: Readonly<Partial<Record<QpType, TransportService>>> = {
   [QpType.RC]: {
     service: OpcodeService.RC,

@@ -4,7 +4,6 @@ import { CommandError } from '../command-error.js';
 import { pathTo } from '../port/path-to.js';
 import type { Port } from '../port/port.js';
 
-/** Where datagrams go. */
 export interface AddressHandle {
   /** The QPs that may use it are those of the same domain. */
   readonly pd: number;

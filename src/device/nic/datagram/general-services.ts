@@ -26,11 +26,9 @@ const MAD_BYTES = 256;
 /** Datagrams that wait to be sent; what finds no room is lost, as on the wire, and its sender sends it again. */
 const MAX_WAITING = 4096;
 
-/** A management datagram that has arrived. */
 export interface ManagementDatagram {
   /** 256 bytes, which the receiver may keep. */
   readonly mad: Uint8Array;
-  /** Who sent it, and to which GID of this port. */
   readonly source: Gid;
   readonly destination: Gid;
   readonly sourceQpn: number;

@@ -11,11 +11,9 @@ interface Membership {
 
 interface Limits {
   readonly maxMcastGrp: number;
-  /** QPs in one group. */
   readonly maxMcastQpAttach: number;
 }
 
-/** A group and the QPs that are attached to it. */
 class Group {
   readonly members: QueuePair[] = [];
 
@@ -83,14 +81,12 @@ export class MulticastTable {
     else this.#attachments.set(qp, left);
   }
 
-  /** Takes a QP out of all groups. */
   detachAll(qp: QueuePair): void {
     if (!this.isAttached(qp)) return;
     for (const bucket of [...this.#groups.values()])
       for (const { gid, members } of [...bucket]) if (members.includes(qp)) this.detach(qp, gid);
   }
 
-  /** Groups that somebody hears. */
   get size(): number {
     return this.#size;
   }

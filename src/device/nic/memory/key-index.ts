@@ -18,7 +18,6 @@ export class KeyIndex {
 
   constructor(private readonly random: () => number) {}
 
-  /** Keys that are in use, of either kind. */
   get size(): number {
     return this.#byLkey.size + this.#byRkey.size;
   }
@@ -55,13 +54,11 @@ export class KeyIndex {
     this.remove(region);
   }
 
-  /** The region of this L_Key. */
   region(lkey: number): MemoryRegion | undefined {
     const region = this.#byLkey.get(lkey >>> TAG_BITS);
     return region?.lkey === lkey ? region : undefined;
   }
 
-  /** What has an R_Key of this index, whatever the tag. */
   owner(rkey: number): MemoryRegion | MemoryWindow | undefined {
     return this.#byRkey.get(rkey >>> TAG_BITS);
   }

@@ -23,7 +23,6 @@ export class MemoryRegion implements RegionMemory {
   readonly copies = new Set<CopyUnderWay>();
   /** What its R_Key lets peers do; undefined once the region has ended. */
   grant: RemoteGrant | undefined;
-  /** Windows that are bound to it. */
   windows = 0;
   #words: Int32Array | undefined;
   #views: ViewCache | undefined;
@@ -103,7 +102,6 @@ export class MemoryRegion implements RegionMemory {
     this.#open();
   }
 
-  /** Closes the R_Key. */
   closeToPeers(): void {
     if (this.grant !== undefined) this.closeGrant(this.grant);
     this.grant = undefined;

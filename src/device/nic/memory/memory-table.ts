@@ -18,20 +18,17 @@ export interface ReregMr extends Partial<RegionAttributes> {
   readonly handle: number;
 }
 
-/** Keys of a region. */
 export interface MrKeys {
   readonly handle: number;
   readonly lkey: number;
   readonly rkey: number;
 }
 
-/** What makes a memory window. */
 export interface AllocMw {
   readonly pd: number;
   readonly type: MwType;
 }
 
-/** Name and first key of a window. */
 export interface MwKeys {
   readonly handle: number;
   readonly rkey: number;
@@ -41,7 +38,6 @@ export interface MwKeys {
 export class MemoryTable {
   /** Where in its region the range of the last {@link openRemote} begins. */
   begin = 0;
-  /** Requests that bind and invalidate. */
   readonly local = new LocalOperations(this);
 
   readonly #domains: ProtectionDomains;
@@ -88,7 +84,6 @@ export class MemoryTable {
     this.#domains.dealloc(pd);
   }
 
-  /** Counts one more user of a PD. */
   holdPd(pd: number): void {
     this.#domains.hold(pd);
   }

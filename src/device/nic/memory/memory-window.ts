@@ -26,7 +26,6 @@ const REMOTE_CHANGE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
 export class MemoryWindow {
   /** What it is bound to; undefined = unbound, the free state of a window of type 2. */
   grant: RemoteGrant | undefined;
-  /** The region that it is bound to a part of. */
   #region: MemoryRegion | undefined;
 
   constructor(
@@ -73,7 +72,6 @@ export class MemoryWindow {
     region.windows += 1;
   }
 
-  /** Unbinds it. */
   close(): void {
     const region = this.#region;
     if (this.grant === undefined || region === undefined) return;

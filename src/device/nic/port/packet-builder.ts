@@ -24,7 +24,6 @@ export interface PacketOrigin {
 export class PacketBuilder {
   /** Where the packet being built begins in {@link bytes}. */
   offset = 0;
-  /** Where its payload begins. */
   payload = 0;
   bytes: Uint8Array;
   #length = 0;
@@ -94,7 +93,6 @@ export class PacketBuilder {
     return true;
   }
 
-  /** Where the extension headers begin. */
   get extension(): number {
     return this.offset + BTH_BYTES;
   }

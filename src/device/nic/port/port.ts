@@ -19,7 +19,6 @@ export interface PortChange {
   readonly fatal?: boolean | undefined;
 }
 
-/** What of a port a program can see change. */
 export interface PortStatus {
   readonly state: PortState;
   readonly gids: readonly (Gid | undefined)[];

@@ -53,7 +53,6 @@ export interface SendingHalf {
   counters?(): Record<string, number>;
   /** The QP's timer ran out `lateUs` ago (`TimerOwner`). */
   onTimer(lateUs: number): void;
-  /** Completes its oldest request in error, if there is one. */
   completeFailed(failed: FailedRequest): void;
   /** Completes all that is posted as flushed: at most one ring full, since a driver may claim any number, and who posts more rings. */
   flush(cause: Syndrome): void;
@@ -75,11 +74,9 @@ export interface ReceivingHalf {
   completesTo(cq: CompletionQueue): boolean;
   /** Sends responses that carry data, at most `budget`. */
   transmit(budget: number): TransmitResult;
-  /** Sends the acknowledgement that is due, if one is. */
   transmitAcknowledgement(): TransmitResult;
   /** Completes in error the receive request that it fills. */
   completeFailed(failed: FailedRequest): void;
-  /** Completes all that is posted as flushed. */
   flush(cause: Syndrome): void;
   /** Forgets everything; nothing completes. */
   reset(): void;

@@ -14,7 +14,6 @@ const SHARE_BYTES = 128 * 1024;
  * shared among them in turns; one that has had a turn and wants more goes to the end, as do newcomers.
  */
 export class HeldQueuePairs {
-  /** How many there are. */
   count = 0;
   readonly #waiting = new Map<number, Scheduled[]>();
 
@@ -43,7 +42,6 @@ export class HeldQueuePairs {
     return behind;
   }
 
-  /** Lets as many go as there is room for. */
   release(go: (qp: Scheduled) => void): void {
     for (const [way, waiting] of this.#waiting) {
       const room = this.ways.roomOf(way);

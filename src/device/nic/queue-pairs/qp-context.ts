@@ -35,9 +35,7 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   readonly createFlags: number;
   readonly sqSigAll: boolean;
   readonly maxInlineBytes: number;
-  /** Class of the opcodes that it speaks. */
   readonly opcodeClass: number;
-  /** Its number in the timer wheel. */
   readonly timerId: number;
   readonly attr: QpAttr;
   readonly state: QpState;

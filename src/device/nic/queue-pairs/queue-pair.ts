@@ -24,7 +24,6 @@ import type { FailedRequest, QpContext } from './qp-context.js';
 import { opcodeClass } from './request-kinds.js';
 import { PendingWork, TransmitResult } from './turns.js';
 
-/** What a queue pair is made of. */
 export interface QueuePairParts {
   readonly qpn: number;
   readonly type: QpType;
@@ -40,7 +39,6 @@ export interface QueuePairParts {
   readonly sqSigAll: boolean;
   readonly sq: WorkQueue;
   readonly rq: WorkQueue;
-  /** The page that rings for it. */
   readonly doorbells: Doorbells | undefined;
 }
 
@@ -387,7 +385,6 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.raise(EventType.QP_FATAL);
   }
 
-  /** The device is lost, and all that was posted with it. */
   onDeviceLost(): void {
     if (this.state === QpState.RESET) return;
     this.enterError(Syndrome.DEVICE_FATAL);

@@ -166,7 +166,6 @@ export class ReceiveBuffer {
     );
   }
 
-  /** Completes the request taken in error. */
   completeFailed({ status, syndrome, detail }: FailedRequest): void {
     this.complete(status, WcOpcode.RECV, 0, 0, 0, true, syndrome, detail);
   }

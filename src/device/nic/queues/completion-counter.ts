@@ -9,7 +9,6 @@ const WORD = 2 ** 32;
  * reads a number there also sees what the counted operations have written.
  */
 export class CompletionCounter {
-  /** QPs that it is attached to. */
   users = 0;
   readonly #words: Int32Array;
   readonly #numbers: BigUint64Array;

@@ -29,7 +29,6 @@ export interface CqCore {
   onCqOverrun(cq: CompletionQueue): void;
 }
 
-/** Makes a completion queue of the NIC. */
 export interface CompletionQueueParts {
   readonly cqn: number;
   readonly memory: ArrayBufferLike;
@@ -39,7 +38,6 @@ export interface CompletionQueueParts {
   readonly ignoreOverrun: boolean;
 }
 
-/** The NIC's end of a completion queue. */
 export class CompletionQueue {
   readonly cqn: number;
   readonly channel: CompChannel | undefined;
@@ -75,7 +73,6 @@ export class CompletionQueue {
     this.#knownConsumer = this.#words[Ring.CONSUMER];
   }
 
-  /** Entries that it has room for. */
   get entries(): number {
     return this.#mask + 1;
   }

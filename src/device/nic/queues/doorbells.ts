@@ -1,9 +1,7 @@
 import { DoorbellPage, Ring, RING_HEADER_WORDS } from '../rings/layout.js';
 import { isShared, readChanged, writeWord } from '../rings/ring-words.js';
 
-/** A queue pair, as its doorbell finds it. */
 interface Rung {
-  /** The page that rings for it. */
   readonly doorbells: Doorbells | undefined;
   onDoorbell(): void;
 }

@@ -6,7 +6,6 @@ import type { CompletionQueue } from './completion-queue.js';
 import type { WorkQueueWatcher } from './watchers.js';
 import { nextCapacity, receiveSges, WorkQueue } from './work-queue.js';
 
-/** Makes a shared receive queue of the NIC. */
 export interface SharedReceiveQueueParts {
   readonly srqn: number;
   readonly pd: number;
@@ -26,7 +25,6 @@ export class SharedReceiveQueue {
   readonly maxSge: number;
   readonly xrcd: number | undefined;
   readonly cq: CompletionQueue | undefined;
-  /** QPs that take from it. */
   users = 0;
   destroyed = false;
   /** Its completion queue lost an entry: nothing can be received by it any more (protocol/services.md 3.11, SRQ_ERR). */
@@ -50,7 +48,6 @@ export class SharedReceiveQueue {
     this.#queue = new WorkQueue(parts.memory, recvQueueShape(parts.maxWr, parts.maxSge), parts.maxSge);
   }
 
-  /** Words of one entry with all its pieces. */
   get entryWords(): number {
     return RecvWqe.DATA + this.maxSge * SgeWords.SIZE;
   }
@@ -59,7 +56,6 @@ export class SharedReceiveQueue {
     this.#queue.watcher = watcher;
   }
 
-  /** Whether a request waits. */
   get ready(): boolean {
     return this.#queue.has(this.#queue.head);
   }

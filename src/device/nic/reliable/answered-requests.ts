@@ -33,14 +33,11 @@ const PLACEMENTS = PlacementType.FLUSH_GLOBAL | PlacementType.FLUSH_PERSISTENT;
 /** What an atomic has found: within a call, so that all queue pairs can share it. */
 const answer = new Uint8Array(8);
 
-/** What the responder provides for executing a request. */
 interface Executor {
   readonly sender: ResponseSender;
-  /** Messages executed. */
   readonly msn: number;
   /** The protection domain whose memory the peer may use. */
   readonly pd: number;
-  /** What the requester wants answers to READs cut into. */
   readonly segmentBytes: number;
   /** `packets` PSNs took effect. */
   executed(packets: number, endsMessage: boolean, ackRequest: boolean): void;

@@ -25,7 +25,6 @@ import { Phase, type SenderState } from './sender-state.js';
 /** One 64-bit atomic answer in host byte order; used within a call, so all queue pairs share it. */
 const answer = new Uint8Array(8);
 
-/** An ACK, NAK or RNR NAK. */
 export function onAcknowledge(s: SenderState, bytes: Uint8Array, offset: number): void {
   const psn = bthPsn(bytes, offset);
   const aeth = offset + aethOffset[bytes[offset]];

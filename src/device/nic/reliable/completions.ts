@@ -45,7 +45,6 @@ export function fail(s: SenderState, status: WcStatus, syndrome: Syndrome, detai
   s.qp.enterError(syndrome, { half: 'sending', status, syndrome, detail });
 }
 
-/** Completes all requests of the send queue as flushed. */
 export function flush(s: SenderState, cause: Syndrome): void {
   const { qp, core, window } = s;
   const { detail } = core;

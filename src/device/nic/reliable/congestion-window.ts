@@ -35,7 +35,6 @@ const MAX_LARGE_PACKETS = 16;
 export class CongestionWindow {
   /** Packets that may be unacknowledged now. */
   packets: number;
-  /** Times it was cut. */
   cuts = 0;
   /** Round trips since the window was last cut. */
   quietRounds = 0;
@@ -45,7 +44,6 @@ export class CongestionWindow {
   #threshold: number;
   /** How likely marks are, 0 to 1. */
   #alpha = 1;
-  /** The window that recovery aims at. */
   #target: number;
   /** What it was before the retry timer ran out, until it is seen whether that was right; else 0. */
   #undo = 0;

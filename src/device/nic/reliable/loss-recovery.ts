@@ -167,7 +167,6 @@ function probeWhenDue(s: SenderState): void {
   else s.arm(TimerReason.RETRY, s.retryAtUs);
 }
 
-/** The probe went out. */
 export function onProbeSent(s: SenderState): void {
   s.probeNext = false;
   s.phase = Phase.PROBING;

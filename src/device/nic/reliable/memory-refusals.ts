@@ -11,7 +11,6 @@ export function nakOf(refusal: Syndrome): number {
   return refusal === Syndrome.RESPONDER_MEMORY_DEVICE ? NakCode.REMOTE_OPERATIONAL_ERROR : NakCode.REMOTE_ACCESS_ERROR;
 }
 
-/** What its own program is told. */
 export function eventOf(nakCode: number): EventType {
   return nakCode === NakCode.REMOTE_ACCESS_ERROR ? EventType.QP_ACCESS_ERR : EventType.QP_FATAL;
 }

@@ -32,7 +32,6 @@ const LARGE_ACK_REQUEST_INTERVAL = 4;
  */
 const ALWAYS_BY_MTU_BYTES = 8192;
 
-/** Whether the next request could be started. */
 const Start = {
   STARTED: 0,
   /** The queue is empty, or a fence holds its next request. */

@@ -61,7 +61,6 @@ export class Responder implements ReceivingHalf {
   readonly #receive: ReceiveBuffer;
   readonly #answered: AnsweredRequests;
 
-  /** Where the payload of that packet is. */
   #source: Uint8Array = NO_BYTES;
   #expectedPsn = 0;
   #accessFlags = 0;

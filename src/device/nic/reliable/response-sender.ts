@@ -25,7 +25,6 @@ class Job {
   flush = false;
   /** Whether it answers a request that was answered before. */
   again = false;
-  /** Tells it from all other jobs of the queue pair. */
   serial = 0;
   psn = 0;
   packets = 0;
@@ -34,7 +33,6 @@ class Job {
   sent = 0;
   /** What a READ reads; undefined for an answer without data. */
   grant: RemoteGrant | undefined;
-  /** Where in the region it begins. */
   offset = 0;
   lengthBytes = 0;
   msn = 0;
@@ -89,7 +87,6 @@ export class ResponseSender {
     this.qp.copies?.answering.drop();
   }
 
-  /** Forgets the acknowledgement that is due. */
   dropAcknowledgement(): void {
     this.#ackDue = false;
   }

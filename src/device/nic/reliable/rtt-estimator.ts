@@ -15,7 +15,6 @@ const MAX_PROBES = 6;
 export class RttEstimator {
   /** Smoothed round trip, in us; 0 before the first sample. */
   smoothedUs = 0;
-  /** Smoothed variation of the round trip, in us. */
   variationUs = 0;
   /** The packet that is being timed, or -1. */
   #psn = -1;

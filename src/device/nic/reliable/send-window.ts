@@ -121,7 +121,6 @@ export class SendWindow {
     return behind > 0 && behind <= begun;
   }
 
-  /** Whether the packet with that PSN was sent and acknowledged. */
   wasAcknowledged(psn: number): boolean {
     const behind = (this.una - psn) & PSN_MASK;
     return behind > 0 && behind <= this.#acknowledged;

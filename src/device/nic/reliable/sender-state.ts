@@ -32,7 +32,6 @@ const ACK_REQUEST_INTERVAL = 16;
 export const TimerReason = {
   /** To request an acknowledgement, to probe, or to end {@link Phase.RESTING}. */
   ASK: 0,
-  /** To retransmit, which takes one retry. */
   RETRY: 1,
   /** To end {@link Phase.RNR}. */
   RNR: 2,
@@ -85,7 +84,6 @@ export class SenderState {
   timerFor: TimerReason = TimerReason.RETRY;
 
   // Requesting acknowledgements, and probing.
-  /** The next packet requests an acknowledgement. */
   askNext = false;
   /** The next packet is the probe: the first unanswered one again. */
   probeNext = false;
@@ -107,7 +105,6 @@ export class SenderState {
   rnrRetriesLeft = 0;
   /** How often the oldest unacknowledged packet was sent. */
   transmissions = 0;
-  /** When it was sent first. */
   waitingSinceUs = 0;
   /** How often responses made the requester go back since there was progress, or since the timer ran out. */
   goBacks = 0;

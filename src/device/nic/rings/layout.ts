@@ -84,7 +84,6 @@ export const SgeWords = {
   ADDR_HI: 1,
   LENGTH: 2,
   LKEY: 3,
-  /** Words of one entry. */
   SIZE: 4,
 } as const;
 
@@ -99,7 +98,6 @@ export const CompletionQueue = {
 /** Values of {@link CompletionQueue.ARM}. */
 export const CqArm = { NONE: 0, SOLICITED: 1, ANY: 2 } as const;
 
-/** A completion queue entry. */
 export const Cqe = {
   WR_ID_LO: 0,
   WR_ID_HI: 1,
@@ -115,14 +113,12 @@ export const Cqe = {
   WC_FLAGS: 9,
   /** Numbers that belong to VENDOR_ERR; their meaning stands beside each value of `Syndrome`. */
   DETAIL: 10,
-  /** Words for such numbers. */
   DETAIL_WORDS: 6,
   /** Of a success, in place of DETAIL: when it was written, in ns on the device's clock. */
   TIMESTAMP_LO: 10,
   TIMESTAMP_HI: 11,
   /** Of a success: index of the P_Key that the message came with. */
   PKEY_INDEX: 12,
-  /** Words of one entry. */
   SIZE: 16,
 } as const;
 
@@ -135,7 +131,6 @@ export const CompChannelRing = {
   OVERFLOW: 17,
   /** Driver: 1 while somebody waits in the event loop, so that an event must also be announced there. */
   ASYNC_WAITERS: 18,
-  /** Entries. */
   ENTRIES: 4096,
 } as const;
 
@@ -174,7 +169,6 @@ export function sendQueueShape(maxSendWr: number, maxSendSge: number, maxInlineB
   return ringShape(maxSendWr, SendWqe.DATA + SgeWords.SIZE * Math.ceil(dataWords / SgeWords.SIZE));
 }
 
-/** Shape of a receive queue. */
 export function recvQueueShape(maxRecvWr: number, maxRecvSge: number): RingShape {
   return ringShape(maxRecvWr, RecvWqe.DATA + SgeWords.SIZE * maxRecvSge);
 }
@@ -184,12 +178,10 @@ export function completionQueueShape(cqe: number): RingShape {
   return ringShape(cqe, Cqe.SIZE);
 }
 
-/** Shape of a completion channel's ring. */
 export function compChannelShape(): RingShape {
   return ringShape(CompChannelRing.ENTRIES, 1);
 }
 
-/** Shape of the doorbell page. */
 export function doorbellPageShape(): RingShape {
   return ringShape(DoorbellPage.ENTRIES, 1);
 }

@@ -5,7 +5,6 @@ import { CongestionWindow } from '../reliable/congestion-window.js';
 const MTU = 4096;
 const CEILING = 64;
 
-/** So many round trips in which all of the window is used. */
 function rounds(window: CongestionWindow, count: number, fromUs = 0): void {
   for (let i = 0; i < count; i += 1) window.onAcknowledged(window.packets, window.packets, fromUs + i);
 }

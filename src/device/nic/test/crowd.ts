@@ -15,7 +15,6 @@ export const KIB = 1024;
 export interface Flow {
   /** Where the bytes come from. */
   readonly host: TestHost;
-  /** Who asks for them to be moved. */
   readonly qp: TestQp;
   readonly post: () => void;
   under: number;

@@ -14,7 +14,6 @@ const PACKET = 4096;
 class NarrowSink implements PacketSink {
   room = 0;
   fullWay = 0;
-  /** Looks at how much room there is. */
   looks = 0;
   #taken = 0;
 

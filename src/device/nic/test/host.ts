@@ -191,7 +191,6 @@ export class TestHost {
     return ipFromGid(this.gid);
   }
 
-  /** One turn of the pump. */
   turn(nowUs: number): void {
     const { nic, link } = this;
     nic.advanceTo(nowUs);

@@ -13,7 +13,6 @@ import { Timers } from '../time/timers.js';
 
 const ENTRIES = 4;
 
-/** A send queue of which the driver has published some entries. */
 function sendQueue(published: number): WorkQueue {
   const shape = sendQueueShape(ENTRIES, 1, 0);
   const queue = new WorkQueue(new ArrayBuffer(shape.bytes), shape, 1);

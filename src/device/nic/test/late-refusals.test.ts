@@ -21,7 +21,6 @@ const acknowledged = (psn: number, syndrome = 0x1f): Said => ({
 });
 const refused = (psn: number, code: number): Said => acknowledged(psn, Aeth.NAK | code);
 
-/** Requests of one packet, and the answers that complete them. */
 const requests: Readonly<Record<string, { opcode: WrOpcode; lengthBytes: number; answer: Said }>> = {
   WRITE: { opcode: WrOpcode.RDMA_WRITE, lengthBytes: 8, answer: acknowledged(PSN) },
   READ: {

@@ -29,7 +29,6 @@ function start(type: MwType): Setup {
   return { pair, a, b, mr, mw };
 }
 
-/** Ways to close a window, and the types that have them. */
 const CLOSERS: Readonly<Record<string, readonly [types: readonly MwType[], close: (setup: Setup) => void]>> = {
   deallocation: [[MwType.TYPE_1, MwType.TYPE_2], ({ mw }) => mw.dealloc()],
   'local invalidation': [[MwType.TYPE_2], ({ b, mw }) => void localInvalidate(b, mw.rkey)],

@@ -21,7 +21,6 @@ function start(type: MwType) {
   return { pair, a, b, local, mr, mw: window(pair.b, type) };
 }
 
-/** Binds the window and sees to it that this succeeds. */
 function bound(type: MwType, options: Parameters<typeof bind>[3] = {}) {
   const world = start(type);
   const wrId = bind(world.b, world.mw, world.mr, options);

@@ -107,7 +107,6 @@ function attrOf(letters: readonly string[], pair: Pair, { from, to }: Row): Part
   return attr;
 }
 
-/** Expects EINVAL and a QP that is as it was. */
 function expectUnchanged(pair: Pair, qp: TestQp, attr: Partial<QpAttr>): void {
   const before = pair.a.nic.control.queryQp(qp.qpn);
   assertRefused('EINVAL', () => qp.modify(attr));

@@ -8,7 +8,6 @@ import { assertRefused } from './pair.js';
 
 const GROUP = gidFromIp('239.1.2.3');
 
-/** A NIC that notes which groups it asks its link for. */
 class GroupNic {
   readonly calls: string[] = [];
   /** What the link throws at the next call. */
@@ -37,7 +36,6 @@ class GroupNic {
     this.#cq = control.createCq({ entries: 1, memory });
   }
 
-  /** The number of a new UD QP. */
   qp(): number {
     return this.nic.control.createQp({
       type: QpType.UD,

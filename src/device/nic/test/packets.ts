@@ -58,7 +58,6 @@ export interface Feth {
   readonly selectivity: number;
 }
 
-/** A packet seen on the wire. */
 export class Captured {
   constructor(
     readonly from: string,

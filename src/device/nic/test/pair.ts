@@ -104,7 +104,6 @@ export function assertCompleted(completions: readonly Completion[], wrIds: reado
   );
 }
 
-/** Asserts wr_ids and statuses, in order. */
 export function assertStatuses(
   completions: readonly Completion[],
   expected: readonly (readonly [bigint, WcStatus])[],
@@ -119,7 +118,6 @@ export function statusName(status: WcStatus): string {
   return Object.entries(WcStatus).find(([, value]) => value === status)?.[0] ?? `status ${String(status)}`;
 }
 
-/** Asserts that a control verb is refused with this errno. */
 export function assertRefused(errno: string, call: () => unknown): void {
   assert.throws(call, (error) => {
     assert.ok(error instanceof CommandError, `not a CommandError: ${String(error)}`);

@@ -177,12 +177,10 @@ export class TestQp {
     });
   }
 
-  /** Completions of the send queue. */
   sent(): Completion[] {
     return this.sendCq.poll();
   }
 
-  /** Completions of the receive queue. */
   received(): Completion[] {
     return this.recvCq.poll();
   }

@@ -27,7 +27,6 @@ export class FrameMemory {
   }
 }
 
-/** A raw packet QP as a program sees it. */
 export class RawQp {
   readonly sq = new DriverQueue(sendQueueShape(64, 4, 256));
   readonly rq = new DriverQueue(recvQueueShape(64, 4));
@@ -95,7 +94,6 @@ export class FrameHost {
   readonly pd: number;
   readonly doorbell: Doorbell;
   readonly events: NicAsyncEvent[] = [];
-  /** Frames that left. */
   readonly sent: Uint8Array[] = [];
   /** When each of them left. */
   readonly sentAtUs: number[] = [];

@@ -13,7 +13,6 @@ interface Ends {
   readonly pair: Pair;
   readonly a: TestQp;
   readonly b: TestQp;
-  /** Takes both from RESET to RTS. */
   connect(): void;
 }
 

@@ -178,7 +178,6 @@ export class DriverQueue {
 /** The consumer's end of a completion queue. */
 export class DriverCq {
   readonly memory: SharedArrayBuffer;
-  /** The number that the NIC gave it. */
   cqn = 0;
   readonly #words: Int32Array;
   #consumer = 0;

@@ -11,9 +11,7 @@ import { RxeWorld } from './rxe.js';
 
 const PSN = 0x1000;
 const MTU = Mtu.MTU_1024;
-/** Eight packets. */
 const BYTES = 8 * 1024;
-/** A tenth of what the retries take. */
 const SOON_US = 55_000;
 
 /** A requester whose round trips are known, and what it has there. */

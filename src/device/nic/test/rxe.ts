@@ -41,7 +41,6 @@ interface Resource {
 }
 
 export interface RxeOptions {
-  /** The PSN that it expects first. */
   readonly psn: number;
   readonly mtuBytes: number;
   /** READs and atomics that it remembers. */
@@ -67,13 +66,10 @@ export class RxeResponder {
   readonly rkey = 0x1234;
   readonly va = 0x7f12_3456_7000n;
   readonly memory: Uint8Array;
-  /** Messages received by SEND, whole. */
   readonly received: Uint8Array[] = [];
-  /** Receive requests that are posted. */
   credits = 0;
   /** Duplicates that were dropped without an answer. */
   dropped = 0;
-  /** Its queue pair is in ERR. */
   hasEnded = false;
 
   readonly #verifier = new IcrcVerifier(crc32);

@@ -13,7 +13,6 @@ const GROUP = '239.1.2.3';
 const opcodesOf = (service: OpcodeService): number[] =>
   Object.values(Opcode).filter((opcode) => opcode >> 5 === service);
 
-/** Anything near what a right packet has, and now and then anything at all. */
 function near(random: SeededRandom, right: number, all: number): number {
   return random.chance(0.8) ? right : random.chance(0.5) ? right + random.between(-2, 2) : random.below(all);
 }

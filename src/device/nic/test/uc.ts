@@ -4,8 +4,6 @@ import type { QpOptions, TestHost } from './host.js';
 import { type Captured, craft, type Crafted, Pair, type PairOptions, World } from './pair.js';
 import { ahAttrTo, initAttr, type Peer, type TestQp } from './qp.js';
 
-/** Unreliable connections, for tests. */
-
 export interface UcOptions {
   readonly pathMtu?: Mtu;
   readonly sqPsn?: number;
@@ -24,7 +22,6 @@ export const ucRtrAttr = (peer: Peer, options: UcOptions = {}): Partial<QpAttr> 
   rqPsn: options.rqPsn ?? RQ_PSN,
 });
 
-/** Takes a new UC QP to RTS. */
 export function connectUc(qp: TestQp, peer: Peer, options: UcOptions = {}): void {
   qp.modify(initAttr(options));
   qp.modify(ucRtrAttr(peer, options));

@@ -5,8 +5,6 @@ import { craft, type Crafted } from './pair.js';
 import { ahAttrTo, type TestQp } from './qp.js';
 import type { SendRequest } from './rings.js';
 
-/** Datagrams, for tests. */
-
 export const QKEY = 0x1234567;
 /** Bytes before the payload in a receive buffer (protocol/packets.md 1.6). */
 export const HEADER_BYTES = 40;
@@ -35,7 +33,6 @@ export function ahTo(host: TestHost, gid: Gid, route: Partial<NonNullable<AhAttr
   return host.nic.control.createAh(pd, { ...attr, grh: { ...attr.grh, ...route } });
 }
 
-/** Where a datagram goes. */
 export interface Destination {
   readonly ah: number;
   readonly qpn: number;
@@ -70,7 +67,6 @@ export interface CraftedDatagram extends Crafted {
   readonly sourceQp?: number;
 }
 
-/** A datagram made by hand. */
 export function craftDatagram(from: string, to: string, fields: CraftedDatagram): Uint8Array {
   const bytes = craft(from, to, fields);
   writeDeth(bytes, dethOffset[fields.opcode], fields.qkey ?? QKEY, fields.sourceQp ?? 0x99);

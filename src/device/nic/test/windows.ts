@@ -49,7 +49,6 @@ export interface BindOptions {
   readonly access?: number;
   readonly newRkey?: number;
   readonly flags?: number;
-  /** What else the entry says. */
   readonly over?: Partial<SendRequest>;
 }
 

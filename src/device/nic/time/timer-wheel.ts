@@ -23,7 +23,6 @@ export class TimerWheel {
   readonly #levelCount = new Int32Array(LEVELS);
   #next = new Int32Array(64).fill(NONE);
   #previous = new Int32Array(64).fill(NONE);
-  /** Slot in which a timer stands, or NONE. */
   #slot = new Int32Array(64).fill(NONE);
   #dueTick = new Float64Array(64);
   #nowTick = 0;

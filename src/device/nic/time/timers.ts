@@ -1,7 +1,6 @@
 import { assert } from '../../ibta/index.js';
 import { TimerWheel } from './timer-wheel.js';
 
-/** The owner of a timer. */
 export interface TimerOwner {
   /**
    * Its time has come; it is disarmed by then.

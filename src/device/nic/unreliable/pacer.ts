@@ -42,7 +42,6 @@ export class Pacer {
     this.#atUs = nowUs;
   }
 
-  /** Forgets rate and bursts. */
   reset(): void {
     this.limit(0, 0, 0, 0);
   }

@@ -16,7 +16,6 @@ export class UnreliableRequester implements SendingHalf {
   #psn = 0;
   /** What the oldest request is, once it was started: a driver that writes another over it changes nothing any more. */
   #kind: RequestKind | undefined;
-  /** Packets of it that are sent, and how many it has. */
   #packet = 0;
   #packets = 0;
   #lengthBytes = 0;

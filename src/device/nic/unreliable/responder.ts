@@ -179,7 +179,6 @@ export class UnreliableResponder extends SilentResponder {
     return this.#grant !== undefined;
   }
 
-  /** The message is complete, and with it the receive request. */
   #complete(bytes: Uint8Array, offset: number, opcode: number, wcOpcode: WcOpcode, byteLen: number): void {
     const imm = immOffset[opcode];
     this.#close();
@@ -207,7 +206,6 @@ export class UnreliableResponder extends SilentResponder {
     this.#skip();
   }
 
-  /** Drops the message that the packet belongs to. */
   #drop(): void {
     if (!this.#skipping) this.core.counters.rxMessageDropped += 1;
     this.#skip();

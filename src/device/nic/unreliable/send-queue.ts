@@ -140,12 +140,10 @@ export class UnacknowledgedQueue {
     return false;
   }
 
-  /** Completes the oldest request in error. */
   completeFailed({ status, syndrome, detail }: FailedRequest): void {
     this.#complete(status, 0, syndrome, detail);
   }
 
-  /** Completes whatever the queue holds as flushed. */
   flush(cause: Syndrome): void {
     const { qp } = this;
     const detail = this.#detail.fill(0);

@@ -1,6 +1,5 @@
 /** What the readers of both capture formats have in common. */
 
-/** One captured frame. */
 export interface CaptureRecord {
   /** Since 1970; 0 where the file has no time for it. */
   readonly timestampNs: bigint;
@@ -10,7 +9,6 @@ export interface CaptureRecord {
   readonly data: Uint8Array;
   /** Whether the machine that captured received or sent it, where the file tells. */
   readonly direction?: 'in' | 'out' | undefined;
-  /** What somebody wrote beside it. */
   readonly comment?: string | undefined;
   /** Bytes that the frame had on the wire; more than `data` has when the capture cut it. */
   readonly originalLength: number;

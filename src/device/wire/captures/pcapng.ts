@@ -1,7 +1,6 @@
 /** Writing pcapng files (https://www.ietf.org/archive/id/draft-ietf-opsawg-pcapng-02.html), least significant byte first. */
 import { putU16Le, putU32Le } from '../bytes.js';
 
-/** Types of blocks. */
 export const PcapngBlock = {
   /** Reads the same in both byte orders. */
   SECTION_HEADER: 0x0a0d0d0a,
@@ -61,7 +60,6 @@ function makeBlock(type: number, fixedBytes: number, options: readonly Option[])
 export interface PcapngHeaderOptions {
   /** What frames begin with, see `LinkType`. */
   readonly linkType: number;
-  /** The program that captured. */
   readonly appName?: string;
   /** Bytes kept of a frame at most; 0 = all. */
   readonly snapLength?: number;
@@ -90,7 +88,6 @@ export function pcapngHeader({ linkType, appName, snapLength = 0 }: PcapngHeader
 export interface PcapngPacketOptions {
   /** Whether the machine that captured received the packet or sent it. */
   readonly direction?: 'in' | 'out';
-  /** Shown by Wireshark beside the packet. */
   readonly comment?: string;
   /** Bytes of the frame on the wire, when `data` is only its beginning. */
   readonly originalLength?: number;
@@ -98,7 +95,6 @@ export interface PcapngPacketOptions {
   readonly droppedBefore?: number;
 }
 
-/** One packet. */
 export function pcapngPacket(timestampNs: bigint, data: Uint8Array, options: PcapngPacketOptions = {}): Uint8Array {
   const { direction, comment, originalLength = data.length, droppedBefore = 0 } = options;
   const list: Option[] = [];

@@ -31,7 +31,6 @@ export function splitServiceId(id: bigint): RdmaService | undefined {
   return portSpace && { portSpace, port: Number(id) & MAX_PORT };
 }
 
-/** Size of the header. */
 export const CMA_HEADER_BYTES = 36;
 const VERSION = 0;
 

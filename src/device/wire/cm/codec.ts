@@ -12,7 +12,6 @@ import { viewOf } from '../bytes.js';
 import { cmLayouts, type CmMessageTable } from './layouts.js';
 import { CmAttribute, type CmMessage } from './messages.js';
 
-/** The version of the connection manager's class. */
 export const CM_CLASS_VERSION = 2;
 
 /**

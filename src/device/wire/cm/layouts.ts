@@ -48,7 +48,6 @@ export const CM_PRIVATE_DATA_BYTES = {
 
 const ADDITIONAL_INFO_BYTES = 72;
 
-/** Each message by its attribute. */
 export interface CmMessageTable {
   [CmAttribute.REQ]: CmReq;
   [CmAttribute.MRA]: CmMra;
@@ -82,7 +81,6 @@ function vendorId(high: number, middle: number, low: number): Field<number> {
   };
 }
 
-/** The rest of the datagram. */
 function privateData(attribute: CmAttribute): Field<Uint8Array> {
   const length = CM_PRIVATE_DATA_BYTES[attribute];
   return octets(MAD_BYTES - MAD_HEADER_BYTES - length, length);
@@ -90,7 +88,6 @@ function privateData(attribute: CmAttribute): Field<Uint8Array> {
 
 const pair = { localCommId: be32(0), remoteCommId: be32(4) };
 
-/** A path within a REQ. */
 const requestPath = (start: number): Field<CmPath> =>
   nested<CmPath>(
     0,

@@ -179,5 +179,4 @@ export interface CmSidrRep extends Exchange {
   readonly privateData: Uint8Array;
 }
 
-/** Any message of the connection manager. */
 export type CmMessage = CmReq | CmMra | CmRej | CmRep | CmRtu | CmDreq | CmDrep | CmLap | CmApr | CmSidrReq | CmSidrRep;

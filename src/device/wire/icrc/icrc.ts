@@ -115,7 +115,6 @@ export function storedIcrc(bytes: Uint8Array, offset: number, length: number): n
   return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
 }
 
-/** What of a packet's path goes into its ICRC. */
 interface SealedPath {
   readonly ipv6: boolean;
   /** What {@link pathCrc} gives. */

@@ -16,7 +16,6 @@ export function gidKey(gid: Gid): string {
   return `${getU32(gid, 0)} ${getU32(gid, 4)} ${getU32(gid, 8)} ${getU32(gid, 12)}`;
 }
 
-/** Version of the Internet Protocol. */
 export type Family = 4 | 6;
 
 const FIRST_GROUP_BYTE_V4 = 224;

@@ -14,7 +14,6 @@ export const Ecn = {
   /** The sender does not respond to marks, so a full queue drops its packets. */
   NOT_ECT: 0,
   ECT1: 1,
-  /** The sender answers to marks. */
   ECT0: 2,
   /** Somebody on the way had a long queue. */
   CE: 3,
@@ -54,7 +53,6 @@ export interface RoceDatagram {
   readonly ipId: number;
   /** Where the IP header (or GRH) begins in the frame. */
   readonly ipOffset: number;
-  /** Where the BTH begins. */
   readonly offset: number;
   /** From the BTH to the end of the ICRC, as the headers tell. */
   readonly length: number;
@@ -143,7 +141,6 @@ export function datagramIcrc(crc32: Crc32, frame: Uint8Array, datagram: RoceData
   return packetCrc(crc32, crc32(masked, 0, 8 + headerBytes, 0), frame, offset, length);
 }
 
-/** What an IP header says. */
 interface IpHeader {
   readonly ipv6: boolean;
   readonly source: Gid;

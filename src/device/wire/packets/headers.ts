@@ -4,7 +4,6 @@
  */
 import { getU24, getU32, putU24, putU32 } from '../bytes.js';
 
-/** Sizes of the extension headers. */
 export const HeaderBytes = {
   RETH: 16,
   ATOMIC_ETH: 28,
@@ -25,7 +24,6 @@ export const Aeth = {
   RNR_NAK: 0x20,
   /** Refused; the lower five bits hold a {@link NakCode}. */
   NAK: 0x60,
-  /** Selects the kind. */
   KIND_MASK: 0xe0,
   /** Selects the credit, timer or NAK code. */
   VALUE_MASK: 0x1f,
@@ -69,7 +67,6 @@ export function rethVaLo(bytes: Uint8Array, offset: number): number {
   return getU32(bytes, offset + 4);
 }
 
-/** The remote key, signed. */
 export function rethRkey(bytes: Uint8Array, offset: number): number {
   return getU32(bytes, offset + 8);
 }
@@ -126,7 +123,6 @@ export function atomicEthVaLo(bytes: Uint8Array, offset: number): number {
   return getU32(bytes, offset + 4);
 }
 
-/** The remote key, signed. */
 export function atomicEthRkey(bytes: Uint8Array, offset: number): number {
   return getU32(bytes, offset + 8);
 }
@@ -173,7 +169,6 @@ export function writeDeth(bytes: Uint8Array, offset: number, qkey: number, sourc
   putU32(bytes, offset + 4, sourceQp & 0xffffff);
 }
 
-/** The Q_Key, signed. */
 export function dethQkey(bytes: Uint8Array, offset: number): number {
   return getU32(bytes, offset);
 }

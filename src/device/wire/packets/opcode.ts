@@ -7,7 +7,6 @@ export const OpcodeService = { RC: 0, UC: 1, RD: 2, UD: 3, CNP: 4, XRC: 5 } as c
 /** A value of the {@link OpcodeService} object. */
 export type OpcodeService = (typeof OpcodeService)[keyof typeof OpcodeService];
 
-/** The BTH opcodes. */
 export const Opcode = {
   RC_SEND_FIRST: 0x00,
   RC_SEND_MIDDLE: 0x01,
@@ -97,9 +96,7 @@ export const OpcodeBit = {
   ATOMIC_ACK: 1 << 13,
   FLUSH: 1 << 14,
   ATOMIC_WRITE: 1 << 15,
-  /** Carries ImmDt. */
   IMM: 1 << 16,
-  /** Carries IETH. */
   INVALIDATE: 1 << 17,
   RETH: 1 << 18,
   ATOMIC_ETH: 1 << 19,

@@ -40,7 +40,6 @@ function isOf<Attribute extends CmAttribute>(
   return (message): message is Extract<CmMessage, { readonly attribute: Attribute }> => message.attribute === attribute;
 }
 
-/** The first message of a kind in a capture. */
 function first<Attribute extends CmAttribute>(name: string, attribute: Attribute) {
   const message = madsOf(name).map(messageOf).find(isOf(attribute));
   assert.ok(message, `${name} has no ${nameOf(CmAttribute, attribute)}`);

@@ -29,7 +29,6 @@ function decoded(bytes: Uint8Array): CmMessage {
   return message;
 }
 
-/** Every value as one number, by its path. */
 function flat(value: unknown, path = ''): [string, bigint][] {
   if (value instanceof Uint8Array) return [[path, BigInt(`0x${Buffer.from(value).toString('hex')}`)]];
   if (typeof value === 'bigint') return [[path, value]];

@@ -4,7 +4,6 @@ import { parseFrame, readCapture, type RoceDatagram } from '../index.js';
 
 /** One RoCE packet of a golden capture: BTH to ICRC, and what its IP and UDP headers said. */
 export interface GoldenPacket {
-  /** File and number, for messages. */
   readonly label: string;
   readonly frame: Uint8Array;
   readonly datagram: RoceDatagram;

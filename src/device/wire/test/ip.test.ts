@@ -23,7 +23,6 @@ import { bytesOf, checkProperty, ipv4Path, ipv6Path } from './support.js';
 
 const IP_ID = 0x1234;
 
-/** An IP packet around a sealed acknowledgement. */
 function ipPacket(path: Path): Uint8Array {
   const ack = bytesOf('1100ffff00000011000000011f00000100000000');
   sealIcrc(crc32, path, ack, 0, ack.length, path.ipv6 ? 0 : IP_ID);

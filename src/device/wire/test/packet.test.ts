@@ -29,7 +29,6 @@ const u32 = bits(32);
 const record = <Fields>(fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> }) =>
   fc.record(fields, { noNullPrototype: true });
 
-/** Any packet of one opcode, reserved bits included. */
 function anyPacketOf(opcode: number): fc.Arbitrary<Packet> {
   const headers = {
     ...(dethOffset[opcode] !== 0 && { deth: record({ qkey: u32, reserved: bits(8), sourceQp: bits(24) }) }),

@@ -32,7 +32,6 @@ export function metaOf(path: Path, ipId = -1): PacketMeta {
   return meta;
 }
 
-/** The path by which a captured packet came. */
 export function pathOf({ source, destination, sourcePort }: RoceDatagram): Path {
   return createPath({ sgid: source, dgid: destination, sourcePort });
 }

@@ -2,7 +2,6 @@ import type { Copy } from '../../../device/nic/index.js';
 import { asFailure, BatchState, type GpuBatch, type GpuFailure, type GpuQueue } from '../driver/gpu-driver.js';
 import type { Slot, StagingPool } from './staging-pool.js';
 
-/** One thing that a device is to do. */
 export interface Job {
   /** Whom its end concerns; undefined when that is nobody any more. */
   copy: Copy | undefined;
@@ -15,13 +14,11 @@ export interface Job {
   readonly done: ((slot: Slot) => void) | undefined;
 }
 
-/** A job that has its slot. */
 interface Placed {
   readonly job: Job;
   readonly slot: Slot;
 }
 
-/** What was submitted together. */
 interface Burst {
   /** Undefined where submitting it has failed: then some of it may have begun. */
   readonly batch: GpuBatch | undefined;
@@ -64,7 +61,6 @@ export class CopyLane {
     this.#begin();
   }
 
-  /** Tells of what has ended. */
   poll(): void {
     for (let first = this.#bursts.at(0); first !== undefined; first = this.#bursts.at(0)) {
       const state = this.isBroken ? BatchState.FAILED : (first.batch?.state() ?? BatchState.FAILED);

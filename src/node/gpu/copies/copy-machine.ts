@@ -25,7 +25,6 @@ export class CopyMachine implements CopyProgress {
   lastFailure: GpuFailure | undefined;
   readonly #pool: StagingPool;
   readonly #lanes = new Map<Direction, CopyLane>();
-  /** What waits for staging. */
   #waiting: Waiting[] = [];
 
   /**
@@ -45,7 +44,6 @@ export class CopyMachine implements CopyProgress {
     return false;
   }
 
-  /** Pieces of staging memory in use. */
   get slotsInUse(): number {
     return this.#pool.inUse;
   }

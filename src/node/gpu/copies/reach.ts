@@ -11,7 +11,6 @@ interface Reached {
   regions: number;
 }
 
-/** By the context of the program. */
 const reached = new Map<string, Reached>();
 
 /** Whether somebody has made it whose memory is reached by {@link reachGpuMemory}. */

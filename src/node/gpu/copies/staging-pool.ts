@@ -11,7 +11,6 @@ const MAX_SLOTS = 64;
 /** A piece of staging memory, for one copy at a time. */
 export interface Slot {
   readonly staging: GpuStaging;
-  /** Where it begins in that. */
   readonly at: number;
 }
 

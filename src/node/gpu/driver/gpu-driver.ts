@@ -41,9 +41,7 @@ export const COMPARE_PARTS = 1024;
 /** What a library calls one of its objects: a pointer or a number, good in all threads of the process. */
 export type GpuHandle = number;
 
-/** A device, as its library describes it. */
 export interface GpuDeviceFacts {
-  /** Which of the devices of its kind. */
   readonly index: number;
   readonly name: string;
   readonly vendor: string;
@@ -80,7 +78,6 @@ export interface GpuDriver {
   join(device: number, context: GpuHandle): GpuSession;
 }
 
-/** A device that is open, in one thread. */
 export interface GpuSession {
   readonly facts: GpuDeviceFacts;
   readonly context: GpuHandle;
@@ -127,10 +124,8 @@ export interface GpuStaging {
  * added and another refused, fails in {@link submit}, for it is carried out. {@link submit} has the device begin with all that were added.
  */
 export interface GpuQueue {
-  /** From staging to a buffer. */
   write(buffer: GpuHandle, offset: number, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void;
 
-  /** From a buffer to staging. */
   read(buffer: GpuHandle, offset: number, staging: GpuStaging, stagingOffset: number, lengthBytes: number): void;
 
   /** Changes a word of 64 bits in one step, as seen by whatever the device does; what it was goes to staging. */
@@ -179,7 +174,6 @@ export interface GpuQueue {
    */
   listen?(ended: () => void): void;
 
-  /** Nothing is under way. */
   close(): void;
 }
 
@@ -187,7 +181,6 @@ export interface GpuQueue {
 export interface GpuBatch {
   /** How it stands now; a failure is of one of its commands, and of those behind it. */
   state(): BatchState;
-  /** Why it has failed. */
   readonly failure: GpuFailure | undefined;
   /** Blocks until it has ended. */
   wait(): void;

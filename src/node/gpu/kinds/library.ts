@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type koffi from 'koffi';
 import { nativeHostProblem } from '../../system/index.js';
 
-/** A shared library that koffi has opened. */
 export type Library = ReturnType<typeof koffi.load>;
 
 /** Why a library cannot be used here. */

@@ -45,7 +45,6 @@ class Transfer {
   }
 }
 
-/** Pieces of at most a slot. */
 export function* pieces(lengthBytes: number): Generator<{ readonly at: number; readonly lengthBytes: number }> {
   for (let at = 0; at < lengthBytes; at += SLOT_BYTES)
     yield { at, lengthBytes: Math.min(SLOT_BYTES, lengthBytes - at) };

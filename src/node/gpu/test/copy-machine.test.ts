@@ -5,7 +5,6 @@ import { CopyMachine } from '../index.js';
 import { DEVICE_LOST, HandSession } from './support-queue.js';
 
 const BYTES = 64;
-/** As many copies as there is staging for. */
 const STAGED = 64;
 
 class Ended implements Copy {

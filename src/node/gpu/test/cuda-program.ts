@@ -1,4 +1,3 @@
-/** A program that tests run with libraries of their own. */
 import { GpuKind, gpuProblem, openGpu } from '../../../entry/gpu.js';
 import { nameOf, SendFlags, WcStatus, WrOpcode } from '../../../entry/index.js';
 import { ALL_ACCESS, drainOne, Pair } from '../../../providers/soft/test/support/pair.js';

@@ -19,7 +19,6 @@ class HandBatch implements GpuBatch {
 
   constructor(private readonly commands: readonly (() => void)[]) {}
 
-  /** The device has done what it was told. */
   done(): void {
     for (const command of this.commands) command();
     this.current = BatchState.DONE;

@@ -1,4 +1,3 @@
-/** GPUs for tests, and what lies in them. */
 import { type GpuBuffer, type GpuContext, GpuKind, gpuProblem, openGpu } from '../../../entry/gpu.js';
 import {
   type Context,
@@ -86,7 +85,6 @@ export class Devices implements Disposable {
     this.#contexts = openContexts(host, net);
   }
 
-  /** Two connected ends. */
   connect(options: PairOptions = {}): Ends {
     return new Ends(this.#contexts, options);
   }
@@ -134,7 +132,6 @@ class GpuPair extends Ends {
     super(contexts, { bytes, ...options });
   }
 
-  /** Memory of one end, which holds a pattern. */
   memory(side: Side, onDevice: boolean, salt = 0): Memory {
     const memory = Memory.on(onDevice ? this.gpu : undefined, side, this.bytes);
     memory.content = pattern(this.bytes, salt);

@@ -25,7 +25,6 @@ async function awaited(side: Side): Promise<WcStatus> {
   }
 }
 
-/** Blocks the thread. */
 async function blocked(side: Side): Promise<WcStatus> {
   for (let found = look(side); ; found = look(side)) {
     if (found !== undefined) return Promise.resolve(found);

@@ -14,12 +14,10 @@ const MOST_SLEEP_US = 256_000;
 /** To leave takes some 20 µs, and more where others are. */
 const MOST_STAY_US = 8_000;
 
-/** The clock, and the processor that is offered to others. */
 export interface Processor {
   nowUs(): number;
   /** Lets others have it, if they want to; returns when it is this thread's turn again. */
   yield(): void;
-  /** Goes on on another one, if there is one. */
   leave(): void;
 }
 
@@ -45,7 +43,6 @@ class Pause {
     this.#untilUs = -Infinity;
   }
 
-  /** The next one is as long as the first. */
   forget(): void {
     this.#us = LEAST_PAUSE_US;
   }
@@ -79,7 +76,6 @@ export class Crowding {
     return !this.#sleeping.isOver(nowUs);
   }
 
-  /** This thread looks from now on. */
   looks(nowUs: number): void {
     this.#lookedAtUs = nowUs;
   }

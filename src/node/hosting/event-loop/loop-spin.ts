@@ -52,13 +52,11 @@ function spinSettingUs(): number {
 export interface Waited {
   /** Looks for what is awaited. @returns whether something was there */
   look(nowUs: number): boolean;
-  /** It will be looked for again and again. */
   wakeUp(): void;
   /** Nobody looks any more: what comes has to say so from now on. */
   fallAsleep(): void;
 }
 
-/** Time and turns, as those who spin have them. */
 export interface Rounds extends Processor {
   /** Calls `round` when everybody else in the event loop has had a turn. */
   next(round: () => void): void;
@@ -143,7 +141,6 @@ const thisLoop = new SpinRounds({
 export class LoopSpin {
   readonly #time: SpinTime;
   #isAwake = false;
-  /** When something has happened last. */
   #sinceUs = 0;
 
   /** @throws CommandError EINVAL when the time that is set makes no sense */
@@ -155,7 +152,6 @@ export class LoopSpin {
     this.#time = time;
   }
 
-  /** Whether it looks by itself. */
   get isAwake(): boolean {
     return this.#isAwake;
   }

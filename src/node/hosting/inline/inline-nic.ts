@@ -78,7 +78,6 @@ export class InlineNic implements Resident {
     } else adapter.forget(client);
   }
 
-  /** Executes a command. */
   perform<T>(command: () => T): T {
     this.requireUsable();
     this.#adapter.nic.advanceTo(nowUs());

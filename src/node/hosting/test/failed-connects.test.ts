@@ -63,9 +63,7 @@ interface Scene {
   readonly dial: Dial;
   readonly client: Context;
   readonly server: Context;
-  /** Where nobody listens yet. */
   readonly place: Place;
-  /** Where somebody does. */
   readonly other: Place;
   /** Lets a little time pass. */
   readonly pause: (times: number) => Promise<unknown>;

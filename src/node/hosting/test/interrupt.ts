@@ -1,7 +1,6 @@
 import { Script } from 'node:vm';
 
 declare global {
-  /** What is run, and interrupted. */
   var interrupted: () => void;
 }
 
@@ -37,7 +36,6 @@ export function interruptHeld(call: () => void): void {
   run(call, { breakOnSigint: true });
 }
 
-/** Those that a driver makes at a ring. */
 const OPERATIONS = ['load', 'store', 'exchange', 'compareExchange'] as const;
 
 /** Interrupts a call after its `n`th atomic operation, counted from 1. @returns whether it had so many */

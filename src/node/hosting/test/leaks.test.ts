@@ -24,7 +24,6 @@ const KEPT_FILES = 4;
 
 const nobody = (): void => undefined;
 
-/** What is refused half-way. */
 const STILLBIRTHS: Readonly<Record<string, Life>> = {
   'a region that cannot be named so': ({ pd }) => {
     const memory = new Uint8Array(64);

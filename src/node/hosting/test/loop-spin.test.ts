@@ -31,7 +31,6 @@ class Loop implements Rounds {
     // Others are there as well.
   }
 
-  /** Rounds that are wanted. */
   get wanted(): number {
     return this.#next.length;
   }
@@ -49,7 +48,6 @@ class Loop implements Rounds {
 
 class Someone {
   readonly log: string[] = [];
-  /** Turns of the loop in which it has looked. */
   turns = 0;
   looks = 0;
   found = 0;

@@ -11,7 +11,6 @@ const PAGE = 4096;
 const BYTES = 64 * PAGE;
 const skip = nativeHostProblem() ?? false;
 
-/** Another process, and all of the memory that it has mapped for us. */
 class Mapped implements AsyncDisposable {
   private constructor(
     readonly program: Program,

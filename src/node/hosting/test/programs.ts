@@ -3,7 +3,6 @@ import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { endWithTest } from '../../../../test/support/children.js';
 
-/** How a process ended. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -42,7 +41,6 @@ export class Program implements AsyncDisposable {
     });
   }
 
-  /** The next message of the program. */
   async message(): Promise<unknown> {
     const waiting = this.#inbox.shift();
     if (waiting !== undefined) return waiting;
@@ -61,7 +59,6 @@ export class Program implements AsyncDisposable {
     this.#child.send(message);
   }
 
-  /** Waits for the end. */
   ended(): Promise<Ending> {
     return this.#ended;
   }

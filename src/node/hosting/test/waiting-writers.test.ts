@@ -17,7 +17,6 @@ const HOUR_US = 3_600_000_000;
 const WAIT_US = 20_000_000;
 const nobody = (): void => undefined;
 
-/** An end that waits. */
 interface Waiting {
   /** What its program was told; undefined while it was told of nothing. */
   failure: unknown;

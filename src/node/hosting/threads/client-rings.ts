@@ -8,7 +8,6 @@ export interface ClientRings {
   readonly cmEvents: ArrayBufferLike;
 }
 
-/** Rings that are kept for clients to come. */
 const MOST_SPARE = 64;
 
 /**

@@ -18,7 +18,6 @@ export interface NicHandle {
    * so they can register shared memory alone.
    */
   readonly isOwn: boolean;
-  /** Number of the thread that has started the NIC's. */
   readonly owner: number;
   /** Number of the eventfd by which the thread is woken, once it is known. */
   wakeFd: number | undefined;
@@ -28,7 +27,6 @@ export interface NicHandle {
   abandon(): void;
 }
 
-/** A thread that this one starts, and that ends with it at the latest. */
 export class OwnThread implements NicHandle {
   readonly state = new Int32Array(new SharedArrayBuffer(4 * ThreadWords.COUNT));
   readonly isOwn = true;
@@ -81,7 +79,6 @@ export interface SharedThread extends SharedDevice {
   readonly port: MessagePort;
   readonly state: ArrayBufferLike;
   readonly wakeFd: number | undefined;
-  /** Number of the thread that has started the NIC's. */
   readonly owner: number;
 }
 
@@ -96,10 +93,8 @@ export function isSharedThread(device: SharedDevice): device is SharedThread {
   );
 }
 
-/** Ends of gates at which this thread has asked. */
 const used = new WeakSet<MessagePort>();
 
-/** The thread of a NIC that somebody has shared. */
 export class SharedNic implements NicHandle {
   readonly state: Int32Array;
   readonly isOwn: boolean;

@@ -134,7 +134,6 @@ export class NicThread implements ClientThread {
     for (const client of this.#clients) client.setAsleep(asleep);
   }
 
-  /** The adapter is up. */
   started(adapter: Adapter, started: Started): void {
     this.#adapter = adapter;
     this.#started = started;

@@ -19,7 +19,6 @@ export interface ClientThread {
   leave(client: ThreadClient): void;
 }
 
-/** The thread's end of one client. */
 export class ThreadClient {
   readonly #page: Int32Array;
   readonly #poller: Int32Array;
@@ -105,7 +104,6 @@ export class ThreadClient {
     Atomics.store(this.#page, DoorbellPage.ASLEEP, asleep ? 1 : 0);
   }
 
-  /** Wakes the program if it naps. */
   rouse(): void {
     if (Atomics.load(this.#poller, 0) === 0) return;
     Atomics.store(this.#poller, 0, 0);
@@ -129,7 +127,6 @@ export class ThreadClient {
     Atomics.notify(this.#page, DoorbellPage.REPLIES);
   }
 
-  /** Lets go of its ports. */
   end(): void {
     this.start.commands.close();
     this.start.notices.close();

@@ -52,14 +52,12 @@ const POLLS_PER_LIFE_CHECK = 4096;
 /** A nap that nothing ends, since what the program waits for may come from elsewhere. */
 const NAP_MS = 1;
 
-/** How somebody waits for a reply. */
 interface Waiting {
   readonly timeoutMs?: number;
   /** Called now and then. What it throws ends the wait. */
   readonly meanwhile?: () => void;
 }
 
-/** Warnings that this thread has had. */
 const told = new Set<string>();
 
 /** Those who test programs may put other timers into the place of the real ones. */
@@ -107,7 +105,6 @@ export class ThreadHost implements AdapterHost {
   readonly #wakeFd: number | undefined;
   readonly #warn: (text: string) => void;
   readonly #listeners = new Set<() => void>();
-  /** Of all of them. */
   readonly #listening = new SharedLife(() => this.#beginListening());
   /** {@link LoopWords}. */
   readonly #loop = new Int32Array(new SharedArrayBuffer(4 * LoopWords.COUNT));
@@ -122,7 +119,6 @@ export class ThreadHost implements AdapterHost {
   });
   readonly #forgetExit: () => void;
   readonly #touched = new Set<Uint8Array>();
-  /** Number of the last command. */
   #number = 0;
   /** The thread is being woken: set again where a call was interrupted before it had done that. */
   #waking = false;
@@ -131,7 +127,6 @@ export class ThreadHost implements AdapterHost {
   #failure: string | undefined;
   #open = true;
   #closed = false;
-  /** The NIC has the client. */
   #isAdmitted = false;
 
   /**

@@ -58,11 +58,9 @@ export interface ThreadStart {
   readonly native: boolean;
   /** {@link ThreadWords}. */
   readonly state: ArrayBufferLike;
-  /** Who has it started. */
   readonly first: ClientStart;
 }
 
-/** Words that the thread and all clients have. */
 export const ThreadWords = {
   /** {@link ThreadState}. */
   STATE: 0,
@@ -70,7 +68,6 @@ export const ThreadWords = {
   KNOCKS: 1,
   /** 1 asks the thread to end, whoever still uses it. */
   STOP: 2,
-  /** How many there are. */
   COUNT: 3,
 } as const;
 
@@ -88,18 +85,14 @@ export type ThreadState = (typeof ThreadState)[keyof typeof ThreadState];
 /** What a client may have done beside the commands of its adapter. */
 export type ThreadRequest =
   | AdapterCommand
-  /** Takes clients there. */
   | { readonly verb: 'share'; readonly gate: MessagePort }
-  /** Ends the client. */
   | { readonly verb: 'leave' };
 
 /** What goes to the thread. `wake` says nothing: that a message came is what wakes a thread without an eventfd. */
 export type ThreadMessage = { readonly number: number; readonly command: ThreadRequest } | { readonly wake: true };
 
-/** How the start went. */
 export type StartReply = Started | { readonly errno: ErrnoName; readonly message: string };
 
-/** The adapter is up, and has the client. */
 export interface Started {
   readonly facts: AdapterFacts;
   /** The NIC's thread (`ownThread`). */
@@ -114,7 +107,6 @@ export type ThreadReply =
   | { readonly number: number; readonly reply: AdapterReply }
   | { readonly stopped: true };
 
-/** What the thread says unasked. */
 export type Notice =
   | { readonly kind: 'event' }
   | { readonly kind: 'warning'; readonly text: string }

@@ -22,7 +22,6 @@ export interface OpenCapture {
   readonly path: string;
   /** Not a pipe or a device: can be cut back. */
   readonly isFile: boolean;
-  /** The file asked for was in use. */
   readonly renamed: boolean;
 }
 

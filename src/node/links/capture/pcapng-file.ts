@@ -23,7 +23,6 @@ export interface PcapngFileOptions {
 
 const openFiles = new Set<PcapngFile>();
 
-/** One listener for all files, however many there are. */
 function closeAll(): void {
   for (const file of openFiles) file.close();
 }
@@ -39,7 +38,6 @@ function closeAll(): void {
  * out, whole packets at a time; the next packet that is recorded says how many there were.
  */
 export class PcapngFile implements PacketRecorder {
-  /** Where it is really written. */
   readonly path: string;
   readonly #isFile: boolean;
   readonly #warn: (text: string) => void;

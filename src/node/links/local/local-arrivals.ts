@@ -19,7 +19,6 @@ import type { Neighbour } from './local-neighbour.js';
 const HEADER_BYTES = 64;
 /** Up to so many, words are copied one by one. */
 const LOOP_BYTES = 256;
-/** Longest packet there is. */
 const MAX_PACKET_BYTES = LARGE_SEGMENT_BYTES + HEADER_BYTES;
 /**
  * What is handed over at a time, before the sender gets its room back and, from the NIC, an acknowledgement: with more it
@@ -43,17 +42,14 @@ export class Scratch {
   readonly meta = new PacketMeta();
 }
 
-/** What one neighbour sends. */
 export class LocalArrivals {
   packets = 0;
   /** The sender does not keep to the rules, and nothing more is taken from it. */
   corrupt = false;
 
   readonly #ring: SharedMapping;
-  /** Word of the slot. */
   readonly #at: number;
   #consumer = 0;
-  /** What of it the sender knows. */
   #returned = 0;
   #open = true;
 
@@ -68,7 +64,6 @@ export class LocalArrivals {
     private readonly scratch: Scratch,
     /** Whether packets are to be in one piece, as whoever records them wants them. */
     private readonly whole: boolean,
-    /** Sends for somebody who sleeps. */
     private readonly wake: (neighbour: Neighbour) => void,
   ) {
     this.#ring = new SharedMapping(fd, ringOffset(slot), RING_BYTES);
@@ -126,7 +121,6 @@ export class LocalArrivals {
     return packets;
   }
 
-  /** Tells those who wait for room that there is some. */
   #tell(): void {
     const { control, from } = this;
     const waiting = this.#at + Slot.WAITING;

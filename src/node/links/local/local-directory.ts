@@ -68,7 +68,6 @@ export function inboxDirectory(parent = MEMORY_DIRECTORY): InboxDirectory | NoIn
   return { path, namespace };
 }
 
-/** The inbox of an address. */
 export function inboxPath(directory: InboxDirectory, gid: Gid): string {
   return join(directory.path, `${directory.namespace}-${Buffer.from(gid).toString('hex')}`);
 }

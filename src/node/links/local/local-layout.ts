@@ -30,7 +30,6 @@ export const Header = {
   STATE: 2,
   /** The identity of this inbox, two words: a later inbox at the same address has another. */
   NONCE: 3,
-  /** The address, in four words. */
   GID: 6,
   SLOTS: 10,
   RING_BYTES: 11,
@@ -42,11 +41,9 @@ export const Header = {
 
 export const InboxState = { OPEN: 1, CLOSED: 2 } as const;
 
-/** What is said of a slot. */
 export const Slot = {
   /** A {@link SlotState}; above it, a number by which each claim is another. */
   STATE: 0,
-  /** The sender's NONCE, and its address. */
   NONCE: 1,
   GID: 4,
   /** Bytes written and bytes taken, both running free modulo 2^32. */
@@ -71,7 +68,6 @@ const FIRST_SLOT = PAGE_BYTES / 4;
 export const CONTROL_BYTES = PAGE_BYTES + 4 * Slot.WORDS * SLOTS;
 export const INBOX_BYTES = CONTROL_BYTES + SLOTS * RING_BYTES;
 
-/** Where what is said of a slot begins. */
 export function slotWord(slot: number): number {
   return FIRST_SLOT + slot * Slot.WORDS;
 }

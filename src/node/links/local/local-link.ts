@@ -67,7 +67,6 @@ export class LocalLink implements PolledLink, Ways {
   #eager = 0;
   #watched = false;
   #open = true;
-  /** Neighbours are coming or going. */
   #changing = false;
   readonly #warned = new Set<string>();
   /** Neighbours that are gone, of which the receiver was not told yet. */

@@ -45,7 +45,6 @@ function sameWords(words: Int32Array, at: number, expected: ArrayLike<number>): 
   return true;
 }
 
-/** Four words of an address. */
 export function gidWordsOf(gid: Gid): Int32Array {
   return new Int32Array(Uint8Array.from(gid).buffer);
 }
@@ -63,7 +62,6 @@ function nextWay(): number {
   return lastWay;
 }
 
-/** As long as an acknowledgement, or somewhat longer. */
 const SHORT_BYTES = 128;
 /**
  * Room that only short packets take. Data waits for room and is sent then; of a queue pair that its program destroys when its last message
@@ -77,21 +75,18 @@ export class Neighbour {
   readonly nonce: readonly [number, number];
   /** The ring that is written to; empty while there is none. */
   bytes: Uint8Array = NO_BYTES;
-  /** What is said of the neighbour and its slots. */
   control: Int32Array;
   sentPackets = 0;
 
   #words: Int32Array = NO_WORDS;
   #ring: SharedMapping | undefined;
   #slot = -1;
-  /** Word of the slot. */
   #at = 0;
   #state = 0;
   /** Bytes committed, published, and known to be taken, running free. */
   #producer = 0;
   #published = 0;
   #consumer = 0;
-  /** The packet reserved. */
   #reservedEnd = 0;
   /** What was known to be taken when the ring was found full, and when that was. */
   #fullAt = NaN;
@@ -274,7 +269,6 @@ export class Neighbour {
     return this.isAwaited ? 0 : standsStill ? Infinity : room;
   }
 
-  /** Whether it has the room that somebody waits for. */
   get hasAwaitedRoom(): boolean {
     return this.isAwaited && this.#room() >= ENOUGH_ROOM_BYTES;
   }

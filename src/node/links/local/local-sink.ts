@@ -17,7 +17,6 @@ export interface Way {
 /** What the sink needs to know of paths. */
 export interface Ways {
   find(path: Path): Way;
-  /** Sends for somebody who sleeps. */
   wake(neighbour: Neighbour): void;
   /** Looks whether somebody is still there. */
   look(neighbour: Neighbour): void;
@@ -45,11 +44,9 @@ export class LocalSink implements PacketSink {
   #way = BY_UDP;
   /** Neighbours with packets to publish: mostly one. */
   readonly #dirty: Neighbour[] = [];
-  /** Whose rings somebody waits for. */
   readonly #awaited = new Map<number, Neighbour>();
   /** Where the packet reserved goes: a neighbour, the socket, or nowhere. */
   #to: Neighbour | UdpSink | undefined;
-  /** Takes packets that go nowhere. */
   #nowhere: Uint8Array | undefined;
 
   constructor(
@@ -89,7 +86,6 @@ export class LocalSink implements PacketSink {
     return neighbour?.isOpen === true ? neighbour.awaitRoom(nowUs()) : Infinity;
   }
 
-  /** Whether there is room that somebody waits for. */
   get hasAwaitedRoom(): boolean {
     for (const neighbour of this.#awaited.values()) if (neighbour.hasAwaitedRoom) return true;
     return false;

@@ -15,7 +15,6 @@ import {
 import { assertWay, LocalWorld } from './local-support.js';
 
 const skip = nativeHostProblem() ?? false;
-/** More looks than anybody is patient for. */
 const LOOKS = 20;
 
 describe('a slot that somebody has claimed and not opened', { skip }, () => {

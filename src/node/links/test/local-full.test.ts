@@ -23,7 +23,6 @@ function fill(from: PolledLink, to: PolledLink): number {
   }
 }
 
-/** Takes some of what has arrived. */
 function take(link: PolledLink, packets: number): Inbox {
   const inbox = new Inbox();
   while (inbox.packets.length < packets) link.receive(inbox, 64);

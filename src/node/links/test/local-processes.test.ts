@@ -31,7 +31,6 @@ class PeerProcess implements AsyncDisposable {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** SIGKILL, and its end. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.isRunning) return;
     const gone = once(this.child, 'exit');

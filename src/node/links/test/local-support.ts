@@ -23,7 +23,6 @@ export class LocalWorld implements Disposable {
     return link;
   }
 
-  /** The user's directory of inboxes. */
   get directory(): string {
     return join(this.parent, `verbena-${process.geteuid?.() ?? -1}`);
   }
@@ -61,7 +60,6 @@ export function expected(lengths: readonly number[]): Uint8Array[] {
   return lengths.map((length, n) => packet(length, n).subarray(0, -4));
 }
 
-/** Packets that came by memory. */
 export function localPackets(link: PolledLink): number {
   return link.statistics()['local_received_packets'] ?? 0;
 }

@@ -9,7 +9,6 @@ const PATIENCE = 1000;
 
 const MARK = 'VERBENA_TEST_NAMESPACE';
 
-/** Whether this process runs in such a network. */
 export const isInside = process.env[MARK] === 'yes';
 
 /** Runs `ip` of iproute2. */

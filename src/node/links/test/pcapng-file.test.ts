@@ -31,7 +31,6 @@ function recordsOf(path: string): CaptureRecord[] {
   return [...readCapture(new Uint8Array(readFileSync(path)))];
 }
 
-/** The packets in a file. */
 function packetsOf(path: string): Uint8Array[] {
   return recordsOf(path).map(({ data }) => data);
 }
@@ -43,7 +42,6 @@ function fails(name: string, errno: string, message: RegExp): void {
   );
 }
 
-/** Runs a program that knows PcapngFile. */
 function run(source: string, before = ''): { status: number | null; output: string } {
   const program = `import { PcapngFile } from '${LINKS}'; const warn = (text) => console.log(text); ${source}`;
   const args = ['--input-type=module', '-e', program];

@@ -5,7 +5,6 @@ import { endWithTest } from '../../../../test/support/children.js';
 
 const PROGRAM = fileURLToPath(new URL('./receiver-program.js', import.meta.url));
 
-/** What a receiver in another process saw of a packet. */
 export interface Seen {
   readonly length: number;
   readonly source: string;
@@ -17,7 +16,6 @@ export interface Seen {
   readonly ipId: number;
 }
 
-/** A receiver in a process of its own, and perhaps in a network namespace of its own. */
 export class ReceiverProcess {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;

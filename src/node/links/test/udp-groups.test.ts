@@ -100,7 +100,6 @@ describe('groups of a UdpLink', { skip: nativeHostProblem() ?? false }, () => {
   it('are left when each join is undone', () => {
     const [a, b] = [open(loopback(17)), open(loopback(18))];
     const group = gidFromIp(loopbackGroup(9));
-    /** Packets to the group, of one to it and one to the address itself. */
     const expected = (count: number): void => {
       commit(a, pathBetween(a, loopbackGroup(9)), packet(40));
       commit(a, pathBetween(a, b), packet(44));

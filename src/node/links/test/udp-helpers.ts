@@ -14,7 +14,6 @@ import {
 import type { UdpLink } from '../index.js';
 import { PollSet } from '../../system/index.js';
 
-/** A packet as a receiver saw it. */
 export interface Received {
   readonly bytes: Uint8Array;
   readonly source: string;

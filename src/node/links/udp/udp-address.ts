@@ -7,7 +7,6 @@ import { type InterfaceAddress, interfaceAddresses, interfaceFacts, nativeHostPr
 
 /** An address of this machine that a link may be bound to. */
 export interface LocalAddress {
-  /** As people write it. */
   readonly text: string;
   readonly gid: Gid;
   readonly ipv6: boolean;

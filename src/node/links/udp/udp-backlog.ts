@@ -35,7 +35,6 @@ export class UdpBacklog {
     this.#share = markedShare((bytes + this.#waitingBytes) / this.#roomBytes);
   }
 
-  /** Whether the next packet is to be marked. */
   mark(): boolean {
     if (this.#share === 0) return false;
     this.#due += this.#share;

@@ -5,10 +5,8 @@ import { ROCE_PORT } from '../../../device/wire/index.js';
 import { type InterfaceFacts, interfaceFacts, PacketSocket } from '../../system/index.js';
 import type { LocalAddress } from './udp-address.js';
 
-/** Two addresses and the type. */
 export const ETHERNET_HEADER_BYTES = 14;
 
-/** What became of a link's frames. */
 export class FrameCounts {
   sent = 0;
   sendErrors = 0;

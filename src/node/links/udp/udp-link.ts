@@ -40,7 +40,6 @@ interface Side {
   receive(receiver: PacketReceiver, maxPackets: number): number;
 }
 
-/** The membership of a group. */
 class GroupSide implements Side {
   readonly fd: number;
   readonly #receiver: UdpReceiver;

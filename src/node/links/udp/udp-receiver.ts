@@ -36,7 +36,6 @@ const IPV6_TCLASS = 67;
 export class UdpArrivals {
   packets = 0;
   bytes = 0;
-  /** Calls that brought something. */
   calls = 0;
   /** Dropped because they were longer than the buffer. */
   truncated = 0;

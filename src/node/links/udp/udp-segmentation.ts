@@ -52,7 +52,6 @@ function sendSegments(from: UdpSocket, to: UdpSocket, address: LocalAddress): bo
   return from.native.libc.sendmsg(from.fd, message.address(0), 0) === SEND_BYTES;
 }
 
-/** The lengths of what has arrived. */
 function receiveLengths(socket: UdpSocket, expected: number): number[] {
   const buffer = new NativeBlock(4 * SEND_BYTES);
   const poll = new PollSet([socket.fd]);

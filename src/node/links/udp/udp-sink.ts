@@ -63,7 +63,6 @@ export class UdpSink implements PacketSink {
   sentBytes = 0;
   sendCalls = 0;
   sendErrors = 0;
-  /** errno of the last send that failed. */
   lastError = '';
 
   readonly #arena = new NativeBlock(ARENA_BYTES);
@@ -74,7 +73,6 @@ export class UdpSink implements PacketSink {
   readonly #ipv6: boolean;
   #segmentation: boolean;
 
-  /** Where the next packet goes. */
   #end = 0;
   #runs = 0;
   // The run that packets are being added to.
@@ -244,7 +242,6 @@ export class UdpSink implements PacketSink {
     this.discard();
   }
 
-  /** Forgets what was committed. */
   discard(): void {
     this.#end = 0;
     this.#runs = 0;

@@ -66,7 +66,6 @@ export function receiveBufferBytes(socket: UdpSocket): number {
   return socket.getOption(SOL_SOCKET, SO_RCVBUF) ?? 0;
 }
 
-/** What of it packets take that wait. */
 export function backlogOf(socket: UdpSocket): number {
   return socket.getOption(SOL_SOCKET, SO_MEMINFO, SK_MEMINFO_RMEM_ALLOC) ?? 0;
 }

@@ -3,7 +3,6 @@ import { NativeBlock } from '../memory/memory.js';
 import { type LibC, nativeHost } from '../native.js';
 import { sockaddrIpOffset, sockaddrLength } from '../sockets/socket.js';
 
-/** An address of an interface. */
 export interface InterfaceAddress {
   /** The interface, `eth0`. */
   readonly name: string;
@@ -33,7 +32,6 @@ const SCOPE_AT = 24;
 
 const IPV4_IN_IPV6 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff] as const;
 
-/** The bits that are set at the beginning. */
 function leadingOnes(bytes: Uint8Array): number {
   const firstOther = bytes.findIndex((byte) => byte !== 0xff);
   if (firstOther < 0) return 8 * bytes.length;

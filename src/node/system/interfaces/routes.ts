@@ -2,17 +2,14 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { type Family, familyOf, isLoopback, plainAddress } from '../../../device/wire/index.js';
 
-/** A way out of this machine. */
 export interface Route {
   readonly destination: bigint;
   /** Leading bits of it that must match. */
   readonly bits: number;
   readonly metric: number;
-  /** Name of the interface. */
   readonly via: string;
 }
 
-/** An address of this machine. */
 export interface OwnAddress {
   readonly address: string;
   readonly via: string;
@@ -23,7 +20,6 @@ const ADDRESS_BITS = { 4: 32, 6: 128 } as const;
 const RTF_UP = 0x1;
 const RTF_REJECT = 0x200;
 
-/** An address as a number. */
 function valueOf(address: string): bigint {
   const hex = familyOf(address) === 4 ? ipv4Hex(address) : ipv6Hex(address);
   return BigInt(`0x${hex}`);
@@ -117,7 +113,6 @@ function isOutward(address: string): boolean {
   return !isLoopback(address) && !address.startsWith('fe80:');
 }
 
-/** The addresses of this machine. */
 export function ownAddresses(): OwnAddress[] {
   return Object.entries(networkInterfaces()).flatMap(([via, addresses = []]) =>
     addresses.map(({ address, cidr }) => ({ address: plainAddress(address), via, bits: Number(cidr?.split('/')[1]) })),

@@ -101,7 +101,6 @@ export function allocateFile(fd: number, offsetBytes: number, lengthBytes: numbe
   return requireNativeHost().libc.fallocate(fd, 0, offsetBytes, lengthBytes) === 0;
 }
 
-/** Gives the memory of a stretch back. */
 export function releaseFile(fd: number, offsetBytes: number, lengthBytes: number): void {
   requireNativeHost().libc.fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offsetBytes, lengthBytes);
 }

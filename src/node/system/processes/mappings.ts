@@ -13,7 +13,6 @@ const ENOENT = 2;
 const Query = { SIZE: 0, ADDRESS: 16, END: 32, FLAGS: 40, INODE: 64 } as const;
 const READABLE = 1;
 const WRITABLE = 2;
-/** Used by one call at a time. */
 const blocks = { query: undefined as NativeBlock | undefined, byte: undefined as NativeBlock | undefined };
 
 /** The part of a process's address space up to `end`. */
@@ -25,7 +24,6 @@ export interface Mapping {
   readonly isOfFile: boolean;
 }
 
-/** Looks up the mapping that has an address. */
 export interface Mappings {
   at(address: number): Mapping | undefined;
 }

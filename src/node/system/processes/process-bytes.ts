@@ -36,7 +36,6 @@ export function writeProcess(pid: number, address: number, from: number, lengthB
   return Math.max(0, requireNativeHost().libc.processVmWritev(pid, here, 1, there, 1, 0));
 }
 
-/** A system call that a thread is blocked in. */
 export interface BlockedCall {
   readonly number: number;
   /** Those above 2^53 are rounded. */

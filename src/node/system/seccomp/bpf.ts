@@ -2,7 +2,6 @@
 
 /** `struct sock_filter`. */
 const INSTRUCTION_BYTES = 8;
-/** Jumps are forward, by at most that many instructions. */
 const MAX_JUMP = 255;
 
 const LD_ABSOLUTE = 0x20;
@@ -33,7 +32,6 @@ export class BpfProgram {
     return this.#instructions.length;
   }
 
-  /** Names the next instruction. */
   label(name: string): this {
     this.#labels.set(name, this.length);
     return this;
@@ -56,7 +54,6 @@ export class BpfProgram {
     return this.#add(JUMP_ANY_BIT, bits, jumps);
   }
 
-  /** Ends the program with that verdict. */
   give(verdict: number): this {
     return this.#add(RETURN, verdict);
   }

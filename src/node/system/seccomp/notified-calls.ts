@@ -22,7 +22,6 @@ const Answer = { ID: 0, VALUE: 8, ERROR: 16, FLAGS: 20, BYTES: 24 } as const;
 /** Offsets in `struct seccomp_notif_addfd`. */
 const AddFd = { ID: 0, FLAGS: 8, SOURCE: 12, TARGET: 16, TARGET_FLAGS: 20, BYTES: 24 } as const;
 
-/** Names a call that waits for its answer. */
 export interface CallId {
   readonly low: number;
   readonly high: number;
@@ -62,7 +61,6 @@ export class NotifiedCalls {
     return { low: this.#call.words[Call.ID >> 2], high: this.#call.words[(Call.ID >> 2) + 1] };
   }
 
-  /** The thread that called. */
   get tid(): number {
     return this.#call.words[Call.TID >> 2];
   }
@@ -71,7 +69,6 @@ export class NotifiedCalls {
     return this.#call.words[Call.NUMBER >> 2];
   }
 
-  /** The address of the instruction that follows the call's. */
   get instruction(): number {
     return this.#call.getPointer(Call.INSTRUCTION);
   }

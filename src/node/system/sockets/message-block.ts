@@ -20,7 +20,6 @@ const IOV_BYTES = 16;
 
 /** Header bytes of an ancillary message: length (8), level, type. Data follows, padded to 8. */
 const ANCILLARY_HEADER_BYTES = 16;
-/** Room that an ancillary message of one number takes. */
 export const ANCILLARY_BYTES = 24;
 
 /** The flag of a message that was longer than its buffer. */
@@ -116,7 +115,6 @@ export class MessageBlock {
     this.words[(offset >> 2) + 3] = type;
   }
 
-  /** Writes the number. */
   setAncillaryValue(offset: number, value: number): void {
     this.words[(offset + ANCILLARY_HEADER_BYTES) >> 2] = value;
   }

@@ -17,7 +17,6 @@ export function sockaddrLength(ipv6: boolean): number {
   return ipv6 ? 28 : 16;
 }
 
-/** Where the IP address begins within a sockaddr. */
 export function sockaddrIpOffset(ipv6: boolean): number {
   return ipv6 ? 8 : 4;
 }
@@ -43,7 +42,6 @@ export function writeSockaddr(bytes: Uint8Array, offset: number, ipv6: boolean, 
   if (ipv6) new DataView(bytes.buffer).setUint32(bytes.byteOffset + offset + 24, address.scopeId ?? 0, true);
 }
 
-/** A non-blocking UDP socket. */
 export class UdpSocket {
   readonly fd: number;
   readonly native: NativeHost;
@@ -74,7 +72,6 @@ export class UdpSocket {
     if (result < 0) throw this.native.failure('connect');
   }
 
-  /** The port that the socket is bound to. */
   localPort(): number {
     const { bytes, words, address } = this.#scratch;
     words[8] = SOCKADDR_BYTES;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type EndedChild, nativeHostProblem, spawnProgram, SystemCallError, waitForChild } from '../index.js';
 
-/** Runs a line of the shell to its end. */
 function shell(line: string): EndedChild {
   const pid = spawnProgram('sh', ['sh', '-c', line], { PATH: process.env['PATH'], WORD: 'großer Wert' });
   for (;;) {

@@ -31,7 +31,6 @@ export class EventFd {
     if (this.#open) this.#native.libc.eventfdWrite(this.fd, 1);
   }
 
-  /** Makes it silent again. */
   drain(): void {
     if (this.#open) this.#native.libc.eventfdRead(this.fd, this.#value.address);
   }

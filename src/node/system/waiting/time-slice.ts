@@ -6,7 +6,6 @@ const SET_BYTES = 128;
 
 const allowed = new Uint8Array(SET_BYTES);
 const others = new Uint8Array(SET_BYTES);
-/** The calling thread. */
 const SELF = 0;
 
 /**
@@ -44,7 +43,6 @@ const CALLS: Readonly<Record<string, { readonly set: number; readonly get: numbe
 
 /** Offsets in `struct sched_attr`. */
 const Attr = { SIZE: 0, POLICY: 4, RUNTIME: 24, BYTES: 48 } as const;
-/** SCHED_NORMAL. */
 const NORMAL = 0;
 
 /**

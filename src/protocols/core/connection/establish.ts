@@ -36,7 +36,6 @@ export async function establish<E extends { destroyed(): void }, T>(
   }
 }
 
-/** The engine of an identifier's device. */
 export function engineOf({ verbs }: CmId): Engine {
   if (verbs === undefined) throw new Error('verbena: internal error: an identifier without a device');
   return Engine.of(verbs);

@@ -20,7 +20,6 @@ export type RcState = 'connecting' | 'open' | 'draining' | 'closed';
 export interface RcQueues {
   /** Named in messages about leaks. */
   readonly owner: string;
-  /** Requests in the send queue. */
   readonly sends: number;
   /** Receives that are posted at once. */
   readonly receives: number;
@@ -108,7 +107,6 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
   /** The connection has ended. Everything that completed before was handled. */
   protected abstract onDisconnected(): void;
 
-  /** The connection exists. */
   protected attach(connection: Connection): void {
     this.connection = connection;
     if (this.#endsAtOnce) this.disposeSoon();

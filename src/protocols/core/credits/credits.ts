@@ -18,7 +18,6 @@ function isWindow(count: number): boolean {
 
 /** How many messages a sender may still send. The receiver has a buffer for each of them. */
 export class SendCredits {
-  /** Number of the next message. */
   #sent = 0;
   #limit: number;
 
@@ -108,7 +107,6 @@ export class ReceiveCredits {
     return true;
   }
 
-  /** Its buffer is there for another message. */
   replenish(): void {
     const open = (this.#limit - this.#arrived) & MASK;
     assert(open < this.#window, 'more buffers come back than messages have come');

@@ -24,11 +24,8 @@ export interface CapturedMessage {
   readonly way: CaptureWay;
 }
 
-/** A datagram, a SEND of one packet. */
 export interface CapturedDatagram {
-  /** The address that it was sent from. */
   readonly source: string;
-  /** As far as it was captured. */
   readonly payload: Uint8Array;
   readonly way: CaptureWay;
 }
@@ -61,7 +58,6 @@ export interface CapturedExchange {
  * anybody, so it never throws and never trusts a length. One is for one capture, and may remember what came before.
  */
 export interface Dissector {
-  /** Of the protocol, in a word. */
   readonly name: string;
 
   /**

@@ -5,7 +5,6 @@ const MIB = KIB * KIB;
 
 /** Of those that may still go on, by a protocol. Whoever begins more is followed no further back. */
 const MAX_OPEN = 1024;
-/** Of those that are told. */
 export const MAX_EXCHANGES = 65_536;
 
 /** `20 B`, `64 KiB`, `1 MiB`. */

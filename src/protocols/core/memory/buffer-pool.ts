@@ -4,7 +4,6 @@ import { invalid, type Mr, type Pd, VerbsError } from '../../../api/verbs/index.
 
 const CALL = 'engine';
 
-/** Buffers of one size. */
 export interface SizeClass {
   /** Bytes of a buffer. */
   readonly bytes: number;
@@ -27,7 +26,6 @@ export const SIZE_CLASSES: readonly SizeClass[] = [
 export interface Lease extends Disposable {
   /** All of the buffer: what others have left in it is still there. */
   readonly bytes: Uint8Array;
-  /** Where it begins, for work requests. */
   readonly addr: number;
   readonly lkey: number;
   /** Bytes that it holds: at least as many as were asked for. */
@@ -43,7 +41,6 @@ interface Waiter {
   readonly give: (lease: Lease) => void;
 }
 
-/** What somebody has of a pool. */
 export interface Holding {
   readonly owner: string;
   readonly count: number;
@@ -59,7 +56,6 @@ export class BufferPool {
   readonly #regions: Mr[] = [];
   #bytes = 0;
   #leased = 0;
-  /** Longest first. */
   #waiting: Waiter[] = [];
   #isServing = false;
 
@@ -77,7 +73,6 @@ export class BufferPool {
     return this.#bytes;
   }
 
-  /** Buffers that are lent. */
   get leased(): number {
     return this.#leased;
   }
@@ -149,7 +144,6 @@ export class BufferPool {
     this.#regions.length = 0;
   }
 
-  /** A buffer has come back. */
   returned(): void {
     this.#leased -= 1;
     if (this.#waiting.length > 0) this.#serveSoon();
@@ -227,7 +221,6 @@ export function namesOf(holdings: readonly Holding[]): string {
   return holdings.map(({ owner, count, bytes }) => `${owner} (${count}, ${bytes} bytes)`).join(', ') || 'nobody';
 }
 
-/** The buffers of one size. */
 class Size {
   readonly bytes: number;
   readonly count: number;
@@ -256,7 +249,6 @@ class Size {
   }
 }
 
-/** One buffer of a slab. */
 class Buffer implements Lease {
   readonly bytes: Uint8Array;
   readonly addr: number;
@@ -264,7 +256,6 @@ class Buffer implements Lease {
   readonly capacity: number;
   /** Who has it; undefined for nobody. */
   owner: string | undefined;
-  /** The next that is free. */
   next: Buffer | undefined;
 
   constructor(

@@ -16,7 +16,6 @@ const NO_BUFFER: Lease = {
   [Symbol.dispose]: () => undefined,
 };
 
-/** Takes incoming messages. */
 export interface Receiver {
   /**
    * A message has come.
@@ -68,12 +67,10 @@ export class ReceiveQueue implements CompletionHandler {
     this.#requests = engine.requests(this, 0, options.owner);
   }
 
-  /** Receives that are posted. */
   get posted(): number {
     return this.#posted;
   }
 
-  /** Buffers, posted or with a reader. */
   get depth(): number {
     return this.#depth;
   }

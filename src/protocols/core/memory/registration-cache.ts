@@ -31,7 +31,6 @@ export interface Registration extends Disposable {
  * Node's shares its memory with others.
  */
 export class RegistrationCache {
-  /** Regions that nobody uses, by the memory they are of. */
   readonly #idleOf = new WeakMap<ArrayBufferLike, Region[]>();
   /** The same, least recently used first. */
   readonly #idle = new Set<Region>();
@@ -52,7 +51,6 @@ export class RegistrationCache {
     return this.#idleBytes;
   }
 
-  /** Registrations that somebody has. */
   get used(): number {
     return this.#used;
   }
@@ -89,12 +87,10 @@ export class RegistrationCache {
     return region;
   }
 
-  /** Ends what nobody uses. */
   clear(): void {
     this.#shrink(0);
   }
 
-  /** Its user is done with it. */
   released(region: Region): void {
     this.#used -= 1;
     const { buffer } = region;
@@ -185,7 +181,6 @@ class Region implements Registration {
     this.#base = Number(mr.addr);
   }
 
-  /** The memory that it can be used for again. */
   get buffer(): ArrayBufferLike | undefined {
     return this.#leadsElsewhere ? undefined : this.whole;
   }

@@ -6,9 +6,7 @@ import type { CompletionHandler, Requests, SendHandler } from './requests.js';
 const CALL = 'engine';
 const FIRST_NUMBERS = 64;
 
-/** The completion queue behind a dispatcher. */
 export interface CompletionRoom {
-  /** Completions that it can hold. */
   readonly entries: number;
   /** Completions that lie there and were not taken. */
   readonly unread: number;
@@ -24,7 +22,6 @@ export interface CompletionRoom {
 interface Remains {
   readonly numbers: readonly number[];
   readonly room: number;
-  /** Completions that had been taken by then. */
   readonly taken: number;
 }
 
@@ -36,7 +33,6 @@ export class CompletionDispatcher {
   readonly #table = new RequestTable<Account>(FIRST_NUMBERS);
   readonly #accounts = new Set<Account>();
   #remains: Remains[] = [];
-  /** Room that is promised. */
   #reserved = 0;
   #taken = 0;
   #failure: VerbsError | undefined;
@@ -48,7 +44,6 @@ export class CompletionDispatcher {
     return this.#failure;
   }
 
-  /** Completions that were taken, whosever they were. */
   get taken(): number {
     return this.#taken;
   }
@@ -192,7 +187,6 @@ export class CompletionDispatcher {
   }
 }
 
-/** One client of a dispatcher. */
 class Account implements Requests, NumberOwner {
   newest = -1;
   outstanding = 0;

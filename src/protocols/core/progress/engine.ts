@@ -37,13 +37,10 @@ export interface EngineOptions {
   readonly poolBytes?: number;
   /** Bytes of the program's memory that stay registered for the next time though nobody uses them. Default 64 MiB. */
   readonly registrationBytes?: number;
-  /** Sizes of the pool's buffers. */
   readonly poolClasses?: readonly SizeClass[];
 }
 
-/** What an engine has counted. */
 export interface EngineStatistics {
-  /** Completions that it took. */
   readonly completions: number;
   /** Those that nobody expected: of queue pairs that had ended, and of requests that were posted without it. */
   readonly unexpected: number;

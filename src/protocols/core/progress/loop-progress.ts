@@ -14,7 +14,6 @@ export interface Hold extends Disposable {
   unref(): void;
 }
 
-/** What is moved. */
 export interface Moved {
   readonly channel: CompChannel;
   readonly cq: Cq;
@@ -32,7 +31,6 @@ export interface Moved {
 export class LoopProgress implements EventFollower<Cq> {
   readonly #holds = new SharedLife(() => this.#begin());
   #following: ChannelFollowing | undefined;
-  /** It will be looked by itself. */
   #isDue = false;
   /** What was announced was not looked at. */
   #isBehind = false;

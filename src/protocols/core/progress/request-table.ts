@@ -29,12 +29,10 @@ export class RequestTable<Owner extends NumberOwner> {
     this.grow(size);
   }
 
-  /** Numbers that there are. */
   get size(): number {
     return this.#owners.length;
   }
 
-  /** Makes more of them. */
   grow(size: number): void {
     const before = this.size;
     if (size <= before) return;
@@ -49,7 +47,6 @@ export class RequestTable<Owner extends NumberOwner> {
     this.#free = before;
   }
 
-  /** A number that is nobody's. */
   take(owner: Owner, cookie: number): number {
     const number = this.#free;
     assert(number !== NONE, 'more requests under way than there is room for');

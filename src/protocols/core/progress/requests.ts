@@ -1,6 +1,5 @@
 import type { Cq } from '../../../api/verbs/index.js';
 
-/** Is told what became of requests. */
 export interface CompletionHandler {
   /**
    * A request has completed, in whatever way. It is called within a poll: it may post, but not poll, and what it throws is a fault
@@ -38,7 +37,6 @@ export interface SendHandler extends CompletionHandler {
  * so its number and its room are kept until a later one has completed.
  */
 export interface Requests {
-  /** Whose they are, in messages of leaks. */
   readonly owner: string;
   /** How many may be under way. */
   readonly limit: number;

@@ -62,12 +62,10 @@ export class SendQueue<T> implements SendHandler {
     this.#free = Array.from({ length: depth }, (_, slot) => depth - 1 - slot);
   }
 
-  /** Requests that can be begun. */
   get room(): number {
     return this.#free.length;
   }
 
-  /** The slot that the next request takes. */
   get nextSlot(): number {
     return this.#free[this.#free.length - 1];
   }

@@ -10,7 +10,6 @@ const CLASSES = [
   { bytes: 256, count: 2 },
 ];
 
-/** Runs a test on a pool of a simulated device. */
 function withPool(limit: number, test: (pool: BufferPool) => void | Promise<void>): Promise<void> {
   return simulate(async (sim) => {
     const pd = sim.host('host').context.allocPd();

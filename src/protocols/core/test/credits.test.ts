@@ -59,7 +59,6 @@ class End {
     return true;
   }
 
-  /** The program reads one. */
   consume(peer: End): boolean {
     if (this.unread === 0) return false;
     this.unread -= 1;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KeepAlive } from '../index.js';
 
-/** A clock whose time is the test's. */
 class Clock {
   readonly armed = new Set<() => void>();
 

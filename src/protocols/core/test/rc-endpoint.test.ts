@@ -51,7 +51,6 @@ class Peer extends RcEndpoint<number> {
     this.sends.end();
   }
 
-  /** Sends nothing more. */
   finish(): void {
     this.drain();
     this.note();

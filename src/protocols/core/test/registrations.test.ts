@@ -5,7 +5,6 @@ import { type Registration, RegistrationCache } from '../index.js';
 import { simulate } from '../../../entry/sim.js';
 import { connectEndpoints, Endpoint, twoEngines } from './support/endpoints.js';
 
-/** Runs a test on a cache of a simulated device. */
 function withCache(limit: number, test: (cache: RegistrationCache) => void): Promise<void> {
   return simulate((sim) => {
     const pd = sim.host('host').context.allocPd();

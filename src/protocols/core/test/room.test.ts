@@ -6,7 +6,6 @@ import { QpState, QpType } from '../../../entry/index.js';
 import { type Sim, simulate } from '../../../entry/sim.js';
 import { connectEndpoints, Endpoint, fail, SLOTS, twoEngines } from './support/endpoints.js';
 
-/** Room for three endpoints. */
 const ENTRIES = 64;
 const TIMES = 100;
 

@@ -9,7 +9,6 @@ export interface Prober {
   probe(): void;
 }
 
-/** What tells the time. */
 export interface ProbeClock {
   chore(delayMs: number, action: () => void): () => void;
 }

@@ -10,7 +10,6 @@ export interface KeepAliveSettings {
   readonly keepAliveProbes: number;
 }
 
-/** The connection that is watched. */
 export interface Watched {
   /** Grows with everything that was heard of the peer. */
   readonly heard: () => number;

@@ -10,7 +10,6 @@ const LAST = 0x02;
 const BTH_BYTES = 12;
 const ICRC_BYTES = 4;
 
-/** A packet of a SEND, whose payload is its PSN again and again. */
 function packetOf(opcode: number, psn: number): Packet {
   const bytes = new Uint8Array(BTH_BYTES + 8 + ICRC_BYTES).fill(psn, BTH_BYTES, BTH_BYTES + 8);
   bytes[0] = opcode;
@@ -21,7 +20,6 @@ function packetOf(opcode: number, psn: number): Packet {
   return packet;
 }
 
-/** What messages a dissector is told of, for packets in their order. */
 function told(packets: readonly Packet[]): CapturedMessage[] {
   const messages: CapturedMessage[] = [];
   const dissector: Dissector = {

@@ -22,7 +22,6 @@ async function meanings(capture: string): Promise<string[]> {
   return [...new Set(all)];
 }
 
-/** What took several messages. */
 async function exchanges(capture: string): Promise<string[]> {
   return (await printed('explain', '--json', capture))
     .trim()

@@ -11,7 +11,6 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 export type Meaning<T> = (answer: Answered) => T | typeof FAILURE;
 export const FAILURE: unique symbol = Symbol('failure');
 
-/** A call, whatever it gives. */
 export interface AnyCall extends Outstanding {
   readonly call: string;
   readonly asked: Asked;
@@ -26,7 +25,6 @@ export interface AnyCall extends Outstanding {
   reject(error: unknown): void;
 }
 
-/** Who sends calls. */
 export interface CancelHandler {
   giveUp(call: AnyCall): void;
 }

@@ -17,7 +17,6 @@ import {
 import type { KvConnectOptions } from './options.js';
 import type { ClientTransport } from './transports.js';
 
-/** A connection to a server. */
 export interface ClientConnection {
   readonly connection: Connection;
   readonly link: ClientLink;
@@ -73,7 +72,6 @@ function foreign(message: string): VerbsError {
   return new VerbsError('connect', { errno: 'EPROTO', message, advice: 'Is that a key-value store of this package?' });
 }
 
-/** What a refusal means that the server has explained. */
 function refusalOf(error: unknown, { epoch }: SessionRequest): unknown {
   if (!(error instanceof RefusedError) || error.reason !== RejectReason.CONSUMER_DEFINED) return error;
   const refusal = decodeRefusal(error.privateData);

@@ -317,7 +317,6 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.closed;
   }
 
-  /** A call about a key, and nothing else. */
   #about<T>(call: string, operation: Operation, meaning: Meaning<T>, key: Bytes, options: WaitOptions): Promise<T> {
     // What is thrown there rejects it: no other promise is needed.
     return new Promise((resolve, reject) => {

@@ -21,7 +21,6 @@ export class Gathering<T> {
     if (count === 0) this.#tellDone();
   }
 
-  /** Where one of the calls tells what came of it. */
   place(index: number): Outcome<T> {
     return new Place(this, index);
   }

@@ -89,7 +89,6 @@ const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
   timeoutMs: true,
 };
 const WINDOW = 16;
-/** What the wire has room for. */
 const MAX_TTL_MS = 2 ** 32 - 1;
 const MAX_COUNT = 2 ** 32 - 1;
 /** The longest value that any store has: half of the memory of the largest. */

@@ -33,11 +33,9 @@ const PAUSE_MS = 100;
 const MOST_ASKS = 16;
 const VALUE_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
 
-/** What a client has counted. */
 export interface RequesterStatistics {
   /** How often a request was sent again. */
   readonly repeats: number;
-  /** Answers that nobody waited for. */
   readonly strays: number;
   /** Messages that are no answers to this client. */
   readonly foreign: number;
@@ -56,7 +54,6 @@ export class Requester implements CancelHandler {
   readonly ended: Promise<void>;
   readonly #window: ClientWindow<AnyCall>;
   readonly #answer = new ResponseView();
-  /** The message that requests are put into. */
   readonly #requests: Packer;
   /** What a program asks for in one go leaves in as few messages as can be. */
   readonly #soon = new Microtask(() => this.#pump());
@@ -105,7 +102,6 @@ export class Requester implements CancelHandler {
     return { repeats, strays, foreign: this.#foreign, resumptions: this.#resumptions };
   }
 
-  /** Sends a call in its turn. */
   post(call: AnyCall): void {
     const failure = this.#failure;
     if (failure !== undefined) {
@@ -347,7 +343,6 @@ function noop(desk: CancelHandler): AnyCall {
   return new Call('kv', asked, () => undefined, desk, { resolve: () => undefined, reject: () => undefined });
 }
 
-/** The failure of a client, as that of one call. */
 function failureFor(call: AnyCall, failure: KvError, outcome: Outcome): KvError {
   if (failure instanceof EpochError) return new EpochError(call.call, failure.before, failure.epoch, outcome);
   return new KvError(call.call, failure.code, failure.reason, outcome, { cause: failure });

@@ -21,7 +21,6 @@ export interface ClientTransport {
 /** How requests and answers travel: by reliable connections, unreliable ones, or datagrams. */
 export type TransportName = 'rc' | 'uc' | 'ud';
 
-/** By the names that programs have for them. */
 export const CLIENT_TRANSPORTS = {
   rc: { number: Transport.RC, link: RcLink, repeats: RELIABLE, keepsOrder: true, mostRequests: Infinity },
   uc: { number: Transport.UC, link: UcClientLink, repeats: LOSSY_MEMORY, keepsOrder: false, mostRequests: 1 },

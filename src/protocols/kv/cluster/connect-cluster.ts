@@ -130,7 +130,6 @@ async function begin(
   return cluster;
 }
 
-/** The first list of servers that has any. */
 async function firstOf(lists: Lists): Promise<readonly NamedMember[]> {
   for (;;) {
     const next = await lists.next();

@@ -1,6 +1,5 @@
 import type { KvClientStatistics } from '../client/kv-client.js';
 
-/** Of nobody. */
 export const NO_COUNTS: KvClientStatistics = {
   repeats: 0,
   strays: 0,

@@ -5,13 +5,11 @@ import { KvError, KvManyError } from '../errors.js';
 import { NO_COUNTS, sumOf } from './counts.js';
 import type { NamedMember } from './member.js';
 
-/** Shared by the connections to all members. */
 export interface MemberConnectionParts extends Timers {
   /** Gives up when the signal comes. */
   readonly connect: (member: NamedMember, signal: AbortSignal) => Promise<KvClient>;
 }
 
-/** What a call does with its client. */
 export type Use<T> = (client: KvClient) => Promise<T>;
 
 /** Whether a call may be made once more when nobody knows whether it was carried out. */
@@ -28,7 +26,6 @@ export class MemberConnection {
   /** Why calls fail without a try. */
   #refusal: KvError | undefined;
   #trying = new AbortController();
-  /** Of clients that have ended. */
   #counted: KvClientStatistics = NO_COUNTS;
 
   constructor(
@@ -60,7 +57,6 @@ export class MemberConnection {
     return sumOf(this.#counted, this.#client?.statistics ?? NO_COUNTS);
   }
 
-  /** What is known of the server is that from now on. */
   update(member: NamedMember): void {
     const before = this.#member;
     this.#member = member;

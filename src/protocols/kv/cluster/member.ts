@@ -28,7 +28,6 @@ export interface KvMembership {
   watch(signal: AbortSignal): AsyncIterable<readonly KvMember[]>;
 }
 
-/** A member whose name is said. */
 export interface NamedMember extends KvMember {
   readonly name: string;
   readonly isUp: boolean;
@@ -73,7 +72,6 @@ export function namedMembers(members: readonly KvMember[]): readonly NamedMember
   return [...byName.values()];
 }
 
-/** Of programs in JavaScript. */
 function isObject(member: unknown): boolean {
   return typeof member === 'object' && member !== null;
 }

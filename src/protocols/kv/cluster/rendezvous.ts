@@ -26,7 +26,6 @@ export class Rendezvous<T extends { readonly name: string }> {
     }).sort((a, b) => (a.place < b.place ? -1 : 1));
   }
 
-  /** Allocates nothing. */
   homeOf(key: Uint8Array): T {
     let [{ who: home }] = this.#candidates;
     let high = -1;

@@ -5,7 +5,6 @@ import { type Answer, isObject, objectIn } from './etcd-client.js';
 
 const ROOT = '/verbena/kv';
 
-/** Keys of a cluster. */
 export interface EtcdKeys {
   /** All of them begin so. */
   readonly all: string;
@@ -43,7 +42,6 @@ function textIn(base64: unknown): string | undefined {
   }
 }
 
-/** A key and what is there. */
 export interface EtcdEntry {
   readonly key: string;
   readonly server: KvMember | undefined;

@@ -14,7 +14,6 @@ export interface EtcdOptions {
 
 export const ETCD_FIELDS = { endpoints: true, cluster: true, onProblem: true } as const;
 
-/** The options, complete. */
 export interface EtcdSettings {
   /** At least one; without a slash at the end. */
   readonly endpoints: readonly string[];

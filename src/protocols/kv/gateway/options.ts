@@ -37,7 +37,6 @@ const UNDER_WAY = 128;
 /** Of all clients together, or a few of the longest requests. */
 const CLIENT_BYTES = 512 * MIB;
 
-/** The options, complete. */
 export interface GatewaySettings {
   readonly store: GatewayStore;
   readonly where: { readonly path: string } | { readonly host: string; readonly port: number };

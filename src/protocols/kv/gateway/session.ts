@@ -62,12 +62,10 @@ function lineOf(message: string): string {
   return `ERR ${message.replaceAll(/[\r\n]+/g, ' ')}`;
 }
 
-/** The connection of a session. */
 export interface Wire {
   /** Bytes that were written and the client has not taken yet. */
   readonly unsentBytes: number;
   write(bytes: Uint8Array): void;
-  /** Whether more is to be read. */
   setReading(isReading: boolean): void;
   /** Ends it, once all that was written is sent. */
   end(): void;
@@ -83,13 +81,10 @@ export interface SessionLimits extends RequestLimits {
   readonly maxUnsentBytes: number;
 }
 
-/** A command whose answer is to be sent in its turn. */
 interface Turn {
   reply: Reply;
-  /** The version in which it is answered. */
   protocol: Protocol;
   isAnswered: boolean;
-  /** The keys that it reads. */
   readonly reads: Request;
   /** For how many commands it counts. */
   readonly weight: number;
@@ -104,7 +99,6 @@ export class Session implements Keeper {
   /** Commands that are not answered: from `#first` on. */
   #turns: Turn[] = [];
   #first = 0;
-  /** What these count for, all together. */
   #underWay = 0;
   /** Of answers that wait for those before. */
   #answeredBytes = 0;
@@ -139,7 +133,6 @@ export class Session implements Keeper {
     this.#order = caller.store.keepsOrder ? undefined : new KeyOrder();
   }
 
-  /** The client has sent something. */
   onBytes(bytes: Uint8Array): void {
     if (this.#isEnding) return;
     // A client that has waited for the answer to MULTI knows that there is no transaction, and sends no EXEC.
@@ -149,7 +142,6 @@ export class Session implements Keeper {
     this.#goOn();
   }
 
-  /** The client has taken answers. */
   onSent(): void {
     this.#goOn();
   }
@@ -160,7 +152,6 @@ export class Session implements Keeper {
     this.#goOn();
   }
 
-  /** The connection has gone. */
   onClosed(): void {
     this.#isEnding = true;
     this.#isClosed = true;
@@ -326,7 +317,6 @@ export class Session implements Keeper {
     });
   }
 
-  /** Writes what is answered and whose turn it is. */
   #flush(): void {
     if (this.#isClosed) return;
     const { writer } = this;

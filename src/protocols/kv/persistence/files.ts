@@ -39,7 +39,6 @@ export interface FileName {
   readonly isUnfinished: boolean;
 }
 
-/** The last that a name has room for. */
 const LAST_GENERATION = 99_999_999;
 
 export function fileName(kind: FileKind, generation: number): string {

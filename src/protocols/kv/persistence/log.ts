@@ -4,7 +4,6 @@ import { beginFile, abandonFile, FileKind, type FileHeader, finishFile, HEADER_B
 /** Extended by so much, and cut off again, a log shows that there is room. */
 const PROBE_BYTES = 1 << 16;
 
-/** A log that records are appended to. */
 export class Log {
   readonly salt: number;
   readonly generation: number;

@@ -6,7 +6,6 @@ import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from 
  */
 export type SyncPolicy = 'always' | 'never' | { readonly everyMs: number };
 
-/** How a log is kept. */
 export interface PersistenceSettings {
   readonly sync: SyncPolicy;
   /** Milliseconds since 1970. */

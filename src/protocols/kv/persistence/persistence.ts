@@ -75,9 +75,7 @@ export class Persistence implements Journal, Changes, Disposable {
   #isSound = true;
   #isClosed = false;
   #generation: number;
-  /** Of the last record that was written. */
   #written: number;
-  /** Of the last one that is on the disk. */
   #kept: number;
   /** Bytes of logs before this one, since the last snapshot. */
   #logBytesBefore: number;

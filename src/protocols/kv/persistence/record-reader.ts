@@ -8,9 +8,7 @@ const SEARCH_FACTOR = 4;
 
 /** Reads the records of a file, one after the other. */
 export class RecordReader {
-  /** The record that was read last. */
   readonly record = new RecordView();
-  /** Where that begins. */
   at = HEADER_BYTES;
   readonly byteLength: number;
   #next = HEADER_BYTES;

@@ -13,7 +13,6 @@ import { runtime } from '../../../api/runtime/index.js';
 import { type EntryView, MAX_KEY_BYTES } from '../store/index.js';
 
 export const RECORD_HEAD_BYTES = 40;
-/** Records begin at multiples of it. */
 export const RECORD_ALIGNMENT = 8;
 const FIRST_BYTES = 1 << 16;
 /** Of a buffer that one long value has made large no more is kept. */
@@ -55,7 +54,6 @@ export class RecordBuffer {
   #bytes = new Uint8Array(FIRST_BYTES);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
-  /** How many there are. */
   count = 0;
 
   get byteLength(): number {
@@ -66,7 +64,6 @@ export class RecordBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Appends what an entry is now. */
   addEntry(entry: EntryView, salt: number, sequence: number, kept: number): void {
     const { bytes, keyLength, valueLength, keyAt } = entry;
     const at = this.#reserve(keyLength, valueLength);

@@ -9,11 +9,8 @@ import { type Survivor, Survivors } from './survivors.js';
 
 const CALL = 'openPersistence';
 
-/** What was found in a folder. */
 export interface Recovered {
-  /** The highest number of a file. */
   readonly generation: number;
-  /** Of the next record. */
   readonly sequence: number;
   /** Logs since the last snapshot. */
   readonly logs: number;
@@ -21,7 +18,6 @@ export interface Recovered {
   readonly logBytes: number;
   /** Bytes of logs that were not taken: of records that were being written when the server ended, or beyond damage that was to be put up with. */
   readonly lostBytes: number;
-  /** Keys that are there again. */
   readonly keys: number;
   /** There was damage that was to be put up with. */
   readonly isRepaired: boolean;

@@ -53,7 +53,6 @@ export class Snapshot {
     this.#file.close();
   }
 
-  /** Takes it away. */
   abandon(): void {
     abandonFile(this.folder, this.#file, this.#header);
   }

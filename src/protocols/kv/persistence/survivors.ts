@@ -1,8 +1,6 @@
 import { RecordKind, type RecordView } from './record.js';
 
-/** Where the last value of a key is. */
 export interface Survivor {
-  /** Which of the files. */
   readonly file: number;
   readonly at: number;
   readonly versionLow: number;
@@ -16,7 +14,6 @@ export interface Survivor {
  */
 export class Survivors {
   readonly #byKey = new Map<string, Survivor>();
-  /** The highest version of any record. */
   lastVersion = 0n;
 
   get size(): number {

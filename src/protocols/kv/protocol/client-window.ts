@@ -6,9 +6,7 @@ export interface Outstanding extends Placed {
   /** Which slot it has; -1 for none: it waits for one, or has ended. */
   slot: number;
   sequence: number;
-  /** When it was sent first. */
   sentUs: number;
-  /** When it is to be sent again. */
   dueUs: number;
   repeats: number;
   /** The server may use memory that it names, until it is answered. */
@@ -56,12 +54,10 @@ export class ClientWindow<R extends Outstanding> {
     for (let slot = size - 1; slot >= 0; slot -= 1) this.#free.push(slot);
   }
 
-  /** Requests that have a slot. */
   get busy(): number {
     return this.size - this.#free.length;
   }
 
-  /** Requests that wait for one. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -81,7 +77,6 @@ export class ClientWindow<R extends Outstanding> {
     return this.#dueUs;
   }
 
-  /** A request that is to be sent, in its turn. */
   add(request: R): void {
     this.#waiting.add(request);
   }
@@ -146,7 +141,6 @@ export class ClientWindow<R extends Outstanding> {
     return requests;
   }
 
-  /** One that was sent by then. */
   #unanswered(sinceUs: number): R | undefined {
     return this.#slots.find((request) => request !== undefined && request.sentUs <= sinceUs);
   }

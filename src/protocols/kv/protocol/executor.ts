@@ -11,9 +11,7 @@ export interface Executor {
   readonly maxValueBytes: number;
 }
 
-/** What came of the messages to a server. */
 export interface ServerCounters {
-  /** Requests that were carried out. */
   requests: number;
   /** Requests that were answered again. */
   repeats: number;
@@ -23,7 +21,6 @@ export interface ServerCounters {
   malformed: number;
   /** Requests of another session than comes this way, or from that place, or of a slot that it does not have. */
   forged: number;
-  /** Requests for another life of the server. */
   epochs: number;
   /** Changes that were refused, or taken back, because the disk fails or is full. */
   unlogged: number;

@@ -1,4 +1,3 @@
-/** What a request is that has come to a slot. */
 export const Arrival = {
   /** It was never seen. */
   NEW: 'new',
@@ -6,7 +5,6 @@ export const Arrival = {
   REPEAT: 'repeat',
   /** The same, while its value is on its way. */
   UNDER_WAY: 'under way',
-  /** There was a later one. */
   OLD: 'old',
 } as const;
 export type Arrival = (typeof Arrival)[keyof typeof Arrival];

@@ -51,7 +51,6 @@ export class Scanner {
     return answerOf(value.subarray(0, at), bucket < partition.buckets ? cursorOf(bucket, 0) : 0n);
   }
 
-  /** Keys of a bucket from a rank on, in order. */
   #ranked(bucket: number, from: number, prefix: Uint8Array, nowMs: number): readonly Ranked[] {
     const found: Ranked[] = [];
     this.partition.eachOf(bucket, nowMs, (entry) => {

@@ -30,7 +30,6 @@ interface Held {
   readonly isChange: boolean;
 }
 
-/** Something else that waits for that. */
 type Waiting = (isKept: boolean) => void;
 
 const DISK: Readonly<Record<Refusal, Status>> = { full: Status.DISK_FULL, failed: Status.DISK_FAILED };
@@ -59,7 +58,6 @@ export class ServerMachine implements ValueHost {
   };
   readonly #request = new View();
   readonly #answer: Uint8Array;
-  /** What is answered to the message that is looked at. */
   readonly #answers: Packer;
   readonly #held: (Held | Waiting)[] = [];
   readonly #values: ValueRequests;

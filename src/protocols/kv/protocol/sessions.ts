@@ -5,7 +5,6 @@ import { ReplyCache } from './reply-cache.js';
 export interface ValueBuffer {
   /** At least as many as were asked for. What others have left in them is still there. */
   readonly bytes: Uint8Array;
-  /** For requests of this side. */
   readonly addr: number;
   readonly lkey: number;
   /** No request uses it any more. To be called once. */
@@ -39,7 +38,6 @@ export interface ClientWay {
   move(transfer: Transfer): boolean;
 }
 
-/** What a server knows of one client. */
 export class Session {
   heardUs: number;
   /** Whether a request of its client's has come. */

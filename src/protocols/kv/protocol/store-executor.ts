@@ -26,14 +26,12 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 const DONE: Answered = { status: Status.OK, version: 0n, value: NO_BYTES, valueBytes: 0 };
 const NOT_FOUND: Answered = { ...DONE, status: Status.NOT_FOUND };
 
-/** Of what a partition is served. */
 export interface ExecutorInit {
   readonly partition: Partition;
   /** Milliseconds, whole and from 1 on, of a clock that does not go back. */
   readonly nowMs: () => number;
   /** 64 bits that no stranger knows. */
   readonly seed: bigint;
-  /** What STATS answers. */
   readonly numbers: () => readonly NamedNumber[];
   /** What LAYOUT answers; undefined where clients may not read the store by themselves. */
   readonly layout?: (() => Layout | undefined) | undefined;
@@ -74,7 +72,6 @@ export class StoreExecutor implements Executor {
   readonly #scanner: Scanner;
   readonly #key = new Span();
   readonly #asked = new AskedOfStore();
-  /** Operations that are none of a store's. */
   readonly #others: Readonly<Partial<Record<number, (request: RequestView, roomBytes: number) => Answered>>> = {
     [Operation.NOOP]: () => DONE,
     [Operation.SCAN]: (request, roomBytes) => this.#scanner.page(request, roomBytes, this.#nowMs()),

@@ -37,7 +37,6 @@ export class Transfers {
     return this.#bytes;
   }
 
-  /** Values that wait for room. */
   get waiting(): number {
     return this.#waiting.length;
   }

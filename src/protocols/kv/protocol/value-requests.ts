@@ -23,7 +23,6 @@ export interface ValueHost {
  * the way, it was not carried out, and the client may ask again.
  */
 export class ValueRequests {
-  /** For requests of which the message has gone. */
   readonly #late = new RequestView();
 
   constructor(
@@ -125,7 +124,6 @@ export class ValueRequests {
     );
   }
 
-  /** What the store has, if the client has room for it. */
   #find(request: RequestView, remote: RemoteValue, roomBytes: number): Answered {
     const found = this.host.executor.execute(request, roomBytes);
     const { length } = found.value;

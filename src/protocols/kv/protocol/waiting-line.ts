@@ -1,4 +1,3 @@
-/** Something that waits in a line. */
 export interface Placed {
   /** Where it stands: the line's. */
   place: number;
@@ -33,7 +32,6 @@ export class WaitingLine<R extends Placed> {
     this.#count -= 1;
   }
 
-  /** Takes the first out. */
   shift(): R | undefined {
     let request: R | undefined;
     while (request === undefined && this.#first < this.#line.length) {
@@ -46,7 +44,6 @@ export class WaitingLine<R extends Placed> {
     return request;
   }
 
-  /** Takes all out. */
   drain(): R[] {
     const all = this.#line.filter((request) => request !== undefined);
     this.#gone += this.#line.length;

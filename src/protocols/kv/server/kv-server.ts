@@ -77,7 +77,6 @@ export function serve(options: KvServeOptions = {}): KvServer {
   return server;
 }
 
-/** Stores that are being served. */
 const SERVED = new WeakSet<Partition>();
 
 /** What a server has counted. */
@@ -90,7 +89,6 @@ export interface KvServerStatistics extends Readonly<ServerCounters> {
   readonly readers: number;
 }
 
-/** The way to a client. */
 interface Way extends ClientWay {
   readonly leave: (why: Departure) => void;
 }
@@ -111,7 +109,6 @@ export class KvServer implements AsyncDisposable, Disposable {
   /** The way on which each session's client is. */
   readonly #ways = new Map<Session, Way>();
   #engine: Engine | undefined;
-  /** Holds values on their way. */
   #memory: ValueMemory | undefined;
   #datagrams: ServerDatagrams | undefined;
   /** For clients that read; undefined where there is none. */
@@ -200,7 +197,6 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#door?.end();
   }
 
-  /** Somebody wants to be a client. */
   async #answer(request: ConnectionRequest): Promise<void> {
     const engine = this.#engineOf(request.id);
     const reader = decodeReaderOffer(request.privateData);
@@ -342,7 +338,6 @@ export class KvServer implements AsyncDisposable, Disposable {
     return nowUs;
   }
 
-  /** The device that clients come to. */
   #engineOf(id: CmId): Engine {
     const engine = engineOf(id);
     if (this.#engine !== engine) {
@@ -406,13 +401,11 @@ function numbersOf(of: string, counters: object): NamedNumber[] {
   );
 }
 
-/** What STATS answers. */
 function allNumbers(server: KvServerStatistics, { statistics, memory }: Partition): NamedNumber[] {
   const memoryBytes = memory.byteLength;
   return [...numbersOf('server', server), ...numbersOf('store', statistics), ...numbersOf('store', { memoryBytes })];
 }
 
-/** With what a request for a connection fails. */
 function warn(error: unknown): void {
   // Requests without room are counted.
   if (error instanceof VerbsError && error.errno === 'ENOMEM') return;

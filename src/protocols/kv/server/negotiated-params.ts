@@ -9,7 +9,6 @@ import { UcServerLink } from '../transport/uc-server-link.js';
 import { UdServerLink } from '../transport/ud-server-link.js';
 import { MIN_SLOT_BYTES, type Offer, type SessionId, Transport } from '../wire/index.js';
 
-/** What a link to a client is made of. */
 interface LinkInit {
   readonly id: CmId;
   readonly engine: Engine;
@@ -62,7 +61,6 @@ export function negotiate(id: CmId, offer: Offer): NegotiatedParams | undefined 
   return slotBytes < MIN_SLOT_BYTES ? undefined : { transport, path, slotBytes };
 }
 
-/** The way back of a request. */
 function pathTo(id: CmId): Path | undefined {
   try {
     const { ahAttr, pathMtu } = id.initQpAttr(QpState.RTR);

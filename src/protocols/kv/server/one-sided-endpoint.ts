@@ -40,12 +40,10 @@ export class OneSidedEndpoint {
     this.#layout = { buckets: readable(buckets), entries: readable(entries), seed };
   }
 
-  /** Connections of readers that there are. */
   get readers(): number {
     return this.#readers;
   }
 
-  /** Where the store lies. */
   layout(nowMs: number): Layout {
     return { ...this.#layout, nowMs };
   }

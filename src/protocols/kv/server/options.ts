@@ -55,7 +55,6 @@ const LEAST_SILENCE_MS = 15_000;
 /** The longest that timers of Node's can wait. */
 const MOST_SILENCE_MS = 2 ** 31 - 1;
 
-/** The options, complete. */
 export interface KvServerSettings {
   readonly store: Partition;
   readonly persistence: Persistence | undefined;

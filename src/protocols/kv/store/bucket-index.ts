@@ -10,7 +10,6 @@ const FREE = 0;
 /** No bucket follows. The first is nobody's successor. */
 const NONE = 0;
 
-/** The tag of a hash, as slots hold it. */
 export function tagOf(high: number): number {
   return high | IN_USE;
 }
@@ -142,7 +141,6 @@ export class BucketIndex {
     return next === NONE ? -1 : next * BUCKET_SLOTS;
   }
 
-  /** Adds a bucket to the chain that ends with that slot. */
   #extend(lastSlot: number): boolean {
     let bucket = this.#returned;
     if (bucket !== NONE) this.#returned = this.#next[bucket];

@@ -10,9 +10,7 @@ export type Overrun = (position: number) => number;
  * for that lap. The oldest is ended before anything is written over it, so that no slot ever leads to what is no entry.
  */
 export class CircularLog implements Space {
-  /** The oldest entry. */
   #tail = 0;
-  /** Behind the newest. */
   #head = 0;
   /** While the newest lie before the oldest: where the lap of the oldest ends. */
   #lapEnd = 0;
@@ -44,7 +42,6 @@ export class CircularLog implements Space {
     return before === after && this.#newerBytes(position) <= this.capacity / 2;
   }
 
-  /** From there to the newest. */
   #newerBytes(position: number): number {
     return position < this.#head ? this.#head - position : this.#lapEnd - position + this.#head;
   }

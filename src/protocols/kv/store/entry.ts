@@ -27,16 +27,12 @@ const CHECK = 20;
 const HEADER = 24;
 const TAIL = 8;
 
-/** What lies in memory that was an entry. */
 const State = {
   LIVE: 1,
-  /** The key has gone, or is elsewhere. */
   DEAD: 2,
 } as const;
 
-/** What a one-sided READ has brought. */
 export const Reading = {
-  /** The entry, whole, of that key. */
   OK: 'ok',
   /** It was being written meanwhile: read it again. */
   TORN: 'torn',
@@ -55,7 +51,6 @@ function roundUp(length: number): number {
   return (length + ALIGNMENT - 1) & -ALIGNMENT;
 }
 
-/** The least that an entry takes. */
 export const MIN_ENTRY_BYTES: number = entryBytes(1, 0);
 
 /**
@@ -152,12 +147,10 @@ export class EntryView {
     return true;
   }
 
-  /** Makes a view of the key. */
   key(): Uint8Array {
     return this.bytes.subarray(this.keyAt, this.keyAt + this.keyLength);
   }
 
-  /** Makes a view of the value. */
   value(): Uint8Array {
     return this.bytes.subarray(this.valueAt, this.valueAt + this.valueLength);
   }
@@ -221,7 +214,6 @@ export class EntryView {
     return this.isExpired(nowMs) ? Reading.EXPIRED : Reading.OK;
   }
 
-  /** Of version, expiry and lengths, and of the position. */
   #checkOfHeader(position: number): number {
     const words = this.at >> 2;
     let check = this.salt ^ position;

@@ -3,7 +3,6 @@ export interface KeyHash {
   /** Of the key that was hashed last, 32 bits, signed. */
   readonly low: number;
   readonly high: number;
-  /** Hashes a key. */
   of(bytes: Uint8Array, at: number, length: number): void;
 }
 
@@ -63,7 +62,6 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
 }
 
-/** What is left of the key, and its length at the top. */
 function lastWord(bytes: Uint8Array, at: number, length: number): number {
   let word = length << 24;
   for (let i = length & ~3; i < length; i += 1) word |= bytes[at + i] << (8 * (i & 3));

@@ -24,22 +24,18 @@ export type Operation = (typeof Operation)[keyof typeof Operation];
 export interface KeyRequest {
   readonly operation: number;
   readonly key: Span;
-  /** SET, ADD, CAS. */
   readonly value: Span;
   /** SET, ADD, CAS, TOUCH: milliseconds; 0 is for ever. */
   readonly ttlMs: number;
-  /** CAS. */
   readonly version: bigint;
   /** INCR: what is added; less than 0 to take away. */
   readonly delta: bigint;
 }
 
-/** The rules of an operation. */
 export interface OperationRules {
   readonly name: keyof typeof Operation;
   /** Whether doing it twice is not the same as doing it once, or may undo what another did in between. */
   readonly changes: boolean;
-  /** Whether the request has a value. */
   readonly hasValue: boolean;
   /** Whether {@link Partition.entry} shows an entry whose value is the answer. */
   readonly answersValue: boolean;

@@ -43,7 +43,6 @@ const FIELDS: FieldsOf<PartitionOptions> = {
 const MIN_MEMORY = 4096;
 /** Positions are numbers of 31 bits. */
 export const MAX_MEMORY: number = 2 ** 31;
-/** Of buckets. */
 export const MAX_COUNT: number = 2 ** 24;
 const DEFAULT_VALUE_BYTES = 1 << 20;
 const DEFAULT_REMEMBERED = 4096;

@@ -47,9 +47,7 @@ export interface Changes {
   changing(key: Span, entry: EntryView | undefined): void;
   /** It was set: that is what it is now. */
   set(entry: EntryView): void;
-  /** It has another time to live. */
   touched(entry: EntryView): void;
-  /** It was deleted. */
   deleted(key: Span): void;
 }
 
@@ -94,13 +92,11 @@ export class Partition {
   readonly mode: Mode;
   /** Of the hash of keys; undefined where that is another. Whoever knows it can find keys that all fall into one bucket. */
   readonly seed: bigint | undefined;
-  /** Who is told of changes. */
   changes: Changes | undefined;
   readonly #hash: KeyHash;
   readonly #storage: Storage;
   readonly #obituaries: TombstoneTable;
   readonly #stamp: Stamp;
-  /** Of an entry that is put back. */
   readonly #earlier = new Stamp(0n);
   #nowMs = 0;
   /** Buckets that a sweep has to look at before it is known that nothing will expire. */
@@ -138,7 +134,6 @@ export class Partition {
     return this.#storage.entry;
   }
 
-  /** OK, NOT_FOUND, BAD_KEY. */
   get(key: Span, nowMs: number): Status {
     const status = this.#find(key, nowMs);
     if (status === Status.OK) this.statistics.hits += 1;
@@ -326,7 +321,6 @@ export class Partition {
     if (this.#storage.find(key)) this.#storage.remove(Cause.DELETED);
   }
 
-  /** The version that was given last. */
   get lastVersion(): bigint {
     return this.#stamp.version;
   }

@@ -4,7 +4,6 @@ import type { Space } from './span.js';
 // the places of the next and the previous one of its class.
 const UNIT = 8;
 const HEADER_UNITS = 1;
-/** Set in the length of a block that is free. */
 const FREE = 1 << 31;
 const NONE = -1;
 
@@ -112,7 +111,6 @@ export class SegregatedFit implements Space {
     return NONE;
   }
 
-  /** Makes a block free. */
   #give(block: number, units: number): void {
     const kind = classOf(units);
     const next = this.#lists[kind];

@@ -2,7 +2,6 @@
 export interface Space {
   /** @returns the position of so many bytes; -1 when there is no room */
   reserve(byteLength: number): number;
-  /** What lies there has gone. */
   release(position: number): void;
   /** Whether what has `before` bytes there can be replaced in its place by what has `after`. */
   fits(position: number, before: number, after: number): boolean;
@@ -19,7 +18,6 @@ export class Span {
     public length: number = bytes.length - at,
   ) {}
 
-  /** Points it elsewhere. */
   set(bytes: Uint8Array, at = 0, length: number = bytes.length - at): this {
     this.bytes = bytes;
     this.at = at;

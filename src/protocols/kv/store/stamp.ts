@@ -1,6 +1,5 @@
 /** 0 is never. */
 const EARLIEST_MS = 1;
-/** The latest time that an entry has room for. */
 const LATEST_MS = 2 ** 48 - 1;
 
 /**
@@ -20,7 +19,6 @@ export class Stamp {
     this.versionHigh = highOf(lastVersion);
   }
 
-  /** The last one. */
   get version(): bigint {
     return (BigInt(this.versionHigh >>> 0) << 32n) | BigInt(this.versionLow >>> 0);
   }

@@ -2,7 +2,6 @@ import type { ErrnoName } from '../../../device/ibta/index.js';
 
 /** What became of an operation. The numbers are said on the wire, and do not change. */
 export const Status = {
-  /** It was done. */
   OK: 0,
   /** The key is not there, or no more. */
   NOT_FOUND: 1,
@@ -21,7 +20,6 @@ export const Status = {
 } as const;
 export type Status = (typeof Status)[keyof typeof Status];
 
-/** What a status is to a program. */
 export interface StatusRules {
   readonly name: keyof typeof Status;
   /** The errno of an operation that fails with it; undefined where it is an answer like any other. */

@@ -11,7 +11,6 @@ import type { Stamp } from './stamp.js';
 
 /** What a partition has done since it was made. */
 export class Statistics {
-  /** GET and HAS that found the key. */
   hits = 0;
   misses = 0;
   /** Values that were set, by whichever operation. */
@@ -21,15 +20,12 @@ export class Statistics {
   evictions = 0;
   /** Keys whose time had come, counted when that is noticed. */
   expirations = 0;
-  /** Operations refused with NO_SPACE. */
   refusals = 0;
   /** Keys that are there, also those that have expired and were not yet noticed. */
   keys = 0;
-  /** What their entries take. */
   bytes = 0;
 }
 
-/** Nothing was found. */
 const NOWHERE = -1;
 
 /** Is told of each entry that ends, while its key is what was hashed last. */
@@ -128,7 +124,6 @@ export class Storage {
     this.#found = NOWHERE;
   }
 
-  /** Shows all entries of a bucket. */
   eachOf(bucket: number, visit: (entry: EntryView) => void): void {
     const index = this.#index;
     for (let slot = index.first(bucket); slot >= 0; slot = index.after(slot)) {
@@ -227,7 +222,6 @@ export class Storage {
     return mortals;
   }
 
-  /** Ends an entry that nobody has asked for. */
   #end(entry: EntryView, cause: Cause): void {
     this.#hash.of(entry.bytes, entry.keyAt, entry.keyLength);
     this.ended(entry, cause);

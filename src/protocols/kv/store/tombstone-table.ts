@@ -1,12 +1,10 @@
 import type { KeyHash } from './key-hash.js';
 
-/** How a key went. */
 export const Cause = {
   EXPIRED: 1,
   DELETED: 2,
   /** It was among the oldest, and the memory was full. */
   EVICTED: 3,
-  /** Its bucket was full. */
   CROWDED_OUT: 4,
 } as const;
 export type Cause = (typeof Cause)[keyof typeof Cause];

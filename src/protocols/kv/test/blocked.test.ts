@@ -25,7 +25,6 @@ async function executed(server: KvServer, requests: number): Promise<void> {
   while (server.statistics.requests < requests) await turn();
 }
 
-/** A client with that many answers on their way. */
 async function answered(sim: Sim, transport: TransportName): Promise<Served & { client1: KvClient }> {
   const all = served(sim, { store: newStore(1 << 23), maxWindow: WINDOW }, { transport, window: WINDOW });
   const client1 = await all.client();

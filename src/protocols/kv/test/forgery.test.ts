@@ -66,7 +66,6 @@ async function lie(
   return { engine, link, welcome, connection, request };
 }
 
-/** Everybody hears the end of it. */
 async function settled(sim: Sim, { link, connection }: Liar): Promise<void> {
   await sim.sleep(1000);
   connection[Symbol.dispose]();

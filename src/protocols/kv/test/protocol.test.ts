@@ -198,7 +198,6 @@ describe('times of round trips', () => {
   });
 });
 
-/** The slots of the answers of a message. */
 function slotsOf(message: Uint8Array): number[] {
   const view = new ResponseView();
   const slots: number[] = [];

@@ -16,7 +16,6 @@ import { answersTo, Counting, EPOCH, SLOT_BYTES } from './support/machines.js';
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Memory that is counted. */
 class Memory {
   lent = 0;
 

@@ -16,7 +16,6 @@ const GRH_BYTES = 40;
 /** Takes nothing: until somebody has chosen a Q_Key, none comes. */
 const NO_QKEY = 0;
 
-/** Somebody to send datagrams to. */
 export class Addressee {
   #underWay = 0;
   #hasEnded = false;
@@ -26,7 +25,6 @@ export class Addressee {
     readonly qpn: number,
   ) {}
 
-  /** A datagram goes to it. */
   sent(): void {
     this.#underWay += 1;
   }
@@ -49,11 +47,9 @@ export class Addressee {
   }
 }
 
-/** Is told what comes as datagrams. */
 export interface DatagramListener {
   /** From whomever: its bytes are true only until this returns. @param fromQpn the queue pair that it says it comes from */
   onDatagram(bytes: Uint8Array, fromQpn: number): void;
-  /** There is room to send again. */
   onRoom(): void;
   /** Nothing goes or comes any more. */
   onLost(error: Error): void;
@@ -66,7 +62,6 @@ export interface DatagramSizes {
   readonly bytes: number;
 }
 
-/** A queue pair for datagrams. */
 export class Datagrams implements Receiver, SendListener<Addressee> {
   readonly #qp: Qp;
   readonly #sends: SendQueue<Addressee>;
@@ -111,7 +106,6 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
     return this.#isOver;
   }
 
-  /** Datagrams that can be sent now. */
   get room(): number {
     return this.#isOver ? 0 : this.#sends.room;
   }

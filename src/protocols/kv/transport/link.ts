@@ -13,10 +13,8 @@ export function createSilentQp(engine: Engine, id: CmId): void {
   id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
 }
 
-/** The other end of an unreliable connection. */
 interface Peer {
   readonly qpn: number;
-  /** Which PSN it sends first. */
   readonly psn: number;
 }
 
@@ -28,21 +26,18 @@ export function connectUc(qp: Qp, { ahAttr, pathMtu }: Path, { qpn, psn }: Peer)
   qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
 }
 
-/** In messages of leaks. */
 export const OWNER = 'key-value store';
 /** The longest message that either end takes. */
 export const SLOT_BYTES = 4096;
 /** Of these no buffer is needed to send them. */
 export const INLINE_BYTES = 256;
 
-/** Buffers that receives leave to those who send. */
 export const SPARE_BUFFERS = 64;
 
 /** What a link tells whoever has made it. */
 export interface LinkListener {
   /** A message has come: its bytes are true only until this returns. */
   onMessage(bytes: Uint8Array): void;
-  /** There is room to send again. */
   onRoom(): void;
   /** Nothing goes or comes any more. @param isEnded because the connection was ended, of which one hears otherwise too */
   onLost(error: Error, isEnded: boolean): void;
@@ -62,7 +57,6 @@ export function depthFor({ window }: LinkSizes): number {
 /** Messages between a client and a server: one end of that. */
 export interface Link {
   readonly engine: Engine;
-  /** Messages that can be sent now. */
   readonly room: number;
   /** Begins to tell what comes; before, nothing is to have been lost. */
   listen(listener: LinkListener): void;
@@ -70,15 +64,12 @@ export interface Link {
   destroyed(): void;
 }
 
-/** The way that the connection found. */
 export interface Path {
   readonly ahAttr: AhAttrInit;
   readonly pathMtu: Mtu;
 }
 
-/** A client's end. */
 export interface ClientLink extends Link {
-  /** Its queue pairs beside the connection's. */
   readonly pairs: QueuePairNames;
   /** The server has answered: from now on messages can be sent. */
   begin(path: Path, welcome: Welcome): void;
@@ -86,9 +77,7 @@ export interface ClientLink extends Link {
   send(bytes: Uint8Array, slot: number): void;
 }
 
-/** A server's end. */
 export interface ServerLink extends Link {
-  /** What the client is to know of it. */
   readonly place: Pick<Welcome, 'pairs' | 'addr' | 'rkey'>;
   /** Sends a copy of an answer, if there is {@link room}. */
   send(bytes: Uint8Array): void;

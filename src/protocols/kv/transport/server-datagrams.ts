@@ -9,10 +9,8 @@ const ANSWERS = 1024;
 const REQUESTS = 1024;
 const SESSION_BYTES = 8;
 
-/** Takes the datagrams of one session. */
 export interface Route {
   readonly session: SessionId;
-  /** The queue pair that they come from. */
   readonly fromQpn: number;
   /** Its bytes are true only until this returns. */
   onMessage(bytes: Uint8Array): void;
@@ -20,7 +18,6 @@ export interface Route {
 
 /** The queue pair of a server for datagrams from and to all its clients on a device. */
 export class ServerDatagrams {
-  /** What clients are to know of it. */
   readonly names: QueuePairNames;
   readonly #datagrams: Datagrams;
   /** By the lower half of the session: strangers cannot make it grow, and no text is made for each datagram. */
@@ -51,7 +48,6 @@ export class ServerDatagrams {
     return this.#datagrams.isOver;
   }
 
-  /** Datagrams that can be sent now. */
   get room(): number {
     return this.#datagrams.room;
   }

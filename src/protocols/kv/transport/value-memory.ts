@@ -16,7 +16,6 @@ export interface SharedBuffer extends ValueBuffer {
 
 /** Registered memory for values that do not fit a message, in powers of two. */
 export class ValueMemory {
-  /** Those that nobody uses, by their length. */
   readonly #idle = new Map<number, Mr[]>();
   #idleBytes = 0;
   #lent = 0;
@@ -28,7 +27,6 @@ export class ValueMemory {
     private readonly access: number,
   ) {}
 
-  /** Buffers that are lent. */
   get lent(): number {
     return this.#lent;
   }

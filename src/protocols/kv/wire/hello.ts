@@ -33,7 +33,6 @@ export function newSessionId(random: () => number): SessionId {
   }
 }
 
-/** As the key of a table. */
 export function sessionKey({ high, low }: SessionId): string {
   return `${(high >>> 0).toString(16)}:${(low >>> 0).toString(16)}`;
 }
@@ -48,18 +47,15 @@ export const Transport = {
   RC: 0,
   /** Requests by WRITE with immediate data on an unreliable connection, answers by datagram: HERD's way. */
   UC: 1,
-  /** Both by datagram. */
   UD: 2,
 } as const;
 export type Transport = (typeof Transport)[keyof typeof Transport];
 
-/** Where other offers have a transport. */
 const READER = 3;
 
 /** Queue pairs beside the reliable connection; what a transport has no use for is 0. */
 export interface QueuePairNames {
   readonly ucQpn: number;
-  /** Which PSN that queue pair sends first. */
   readonly ucPsn: number;
   readonly udQpn: number;
   readonly udQkey: number;
@@ -67,7 +63,6 @@ export interface QueuePairNames {
 
 export const NO_QUEUE_PAIRS: QueuePairNames = { ucQpn: 0, ucPsn: 0, udQpn: 0, udQkey: 0 };
 
-/** What a client says of itself. */
 export interface Offer {
   readonly transport: Transport;
   /** Requests that it wants to have under way at a time. */
@@ -84,7 +79,6 @@ export interface ReaderOffer {
   readonly epoch: number;
 }
 
-/** What the server answers. */
 export interface Welcome {
   readonly transport: Transport;
   /** Requests that may be under way at a time: so many slots. */
@@ -116,7 +110,6 @@ export type RefusalCode = (typeof RefusalCode)[keyof typeof RefusalCode];
 
 export interface Refusal {
   readonly code: number;
-  /** That of the server. */
   readonly epoch: number;
 }
 

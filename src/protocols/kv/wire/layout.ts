@@ -5,7 +5,6 @@ import { BUCKET_BYTES, MAX_COUNT, MAX_MEMORY, MIN_ENTRY_BYTES } from '../store/i
 
 /** Of buckets and entries as they lie in memory. */
 const VERSION = 1;
-/** The latest time that an entry has room for. */
 const LATEST_MS = 2 ** 48 - 1;
 
 /** Memory that may be read. */

@@ -24,7 +24,6 @@ export const Operation = {
 } as const;
 export type Operation = (typeof Operation)[keyof typeof Operation];
 
-/** The rules of an operation on the wire. */
 export interface OperationRules {
   readonly name: string;
   /** `prefix`: of the keys that are meant; it may have no bytes. */

@@ -16,7 +16,6 @@ export function slotIn(immediate: number): number {
   return immediate & SLOT_MASK;
 }
 
-/** Whether that is the request that was announced. */
 export function isAnnounced(immediate: number, request: Uint8Array): boolean {
   return immediateOf(slotIn(immediate), request) === immediate;
 }

@@ -9,7 +9,6 @@ export const REQUEST_HEAD_BYTES = 40;
 const KEY_LENGTH = 19;
 const VALUE_LENGTH = 20;
 const REMOTE_BYTES = 16;
-/** The value is elsewhere. */
 const REMOTE = 1;
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
@@ -20,7 +19,6 @@ export interface RemoteValue {
   readonly length: number;
 }
 
-/** Whose request it is, and which. */
 export interface Identity {
   readonly session: SessionId;
   readonly epoch: number;
@@ -28,7 +26,6 @@ export interface Identity {
   readonly sequence: number;
 }
 
-/** What is asked for. */
 export interface Asked {
   readonly operation: number;
   readonly key: Uint8Array;

@@ -37,7 +37,6 @@ const VALUE_LENGTH = 20;
 const ELSEWHERE = 1;
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** What is answered. */
 export interface Answered {
   readonly status: Status;
   /** Of the entry, where the operation left or found one; SCAN, STATS: where to go on, 0 when that was all; otherwise 0. */

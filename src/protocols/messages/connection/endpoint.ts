@@ -37,7 +37,6 @@ function failureOf({ reason, text }: Farewell): Error | undefined {
   }
 }
 
-/** In messages of leaks. */
 const OWNER = 'verbena/messages';
 
 /** What an endpoint tells whoever has made it. */
@@ -299,7 +298,6 @@ export class Endpoint extends RcEndpoint<Poster> {
     this.end(this.#parting === undefined ? failure : this.#parting.failure);
   }
 
-  /** The program, or the protocol, has taken what came in a receive. */
   taken(receive: number): void {
     if (!this.isActive) {
       this.receives.release(receive);

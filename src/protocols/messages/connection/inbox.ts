@@ -6,7 +6,6 @@ export interface ReceiveOwner {
   taken(receive: number): void;
 }
 
-/** A message that has come, whole. */
 export interface Received {
   readonly bytes: Uint8Array;
   /** The receive that the bytes lie in; undefined where they are the program's own already. */
@@ -32,7 +31,6 @@ export class Inbox implements WaitSource<Received> {
 
   constructor(private readonly receives: ReceiveOwner) {}
 
-  /** Messages and fragments that wait. */
   get length(): number {
     return this.#held.length + (this.#whole === undefined ? 0 : 1);
   }

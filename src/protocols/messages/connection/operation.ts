@@ -22,7 +22,6 @@ export function goneError(call: string): VerbsError {
 export interface Poster {
   /** A request succeeded. @param lease what it read from, or wrote to: the queue releases it afterwards */
   onDone(lease: Lease | undefined): void;
-  /** A request failed, or was lost. */
   onFailed(error: Error): void;
   /** The connection has ended. Adapters may still work on requests in flight, until {@link onDone} or {@link onFailed}. */
   reject(error: Error): void;
@@ -33,7 +32,6 @@ export interface Ordered {
   readonly order: number;
 }
 
-/** A message that a program sends. */
 export class MessageOperation extends Pending<void> implements Outgoing, Poster, Ordered {
   framedBytes = 0;
   readonly byteLength: number;
@@ -56,7 +54,6 @@ export class MessageOperation extends Pending<void> implements Outgoing, Poster,
     return isGone(this.bytes, this.byteLength);
   }
 
-  /** A fragment was posted. */
   wasPosted(isLast: boolean): void {
     this.#inFlight += 1;
     this.#isComplete = isLast;

@@ -12,7 +12,6 @@ export const SEND_SLOTS = 16;
 export const INLINE_BYTES = 256;
 const NOTHING = new Uint8Array(0);
 
-/** What an outbox leans on. */
 export interface OutboxParts {
   readonly engine: Engine;
   readonly owner: string;
@@ -77,7 +76,6 @@ export class Outbox implements Prober {
     return (this.#orders += 1);
   }
 
-  /** Sends a message in its turn. */
   send(message: MessageOperation): void {
     this.#outgoing.add(message);
     this.pump();
@@ -142,7 +140,6 @@ export class Outbox implements Prober {
     this.#probes.end();
   }
 
-  /** Posts all that can be posted. */
   pump(): void {
     if (this.#isPumping || this.#isGone) return;
     this.#isPumping = true;

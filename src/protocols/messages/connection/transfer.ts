@@ -10,7 +10,6 @@ const PIECE_BYTES = 64 * 1024;
 /** A transfer among others, whatever it gives. */
 export interface QueuedTransfer extends Poster, Ordered {
   readonly call: string;
-  /** Whether all of it was posted. */
   readonly isPosted: boolean;
   /** Whether memory that it is to go by is not there any more. */
   readonly isLost: boolean;
@@ -27,7 +26,6 @@ export interface QueuedTransfer extends Poster, Ordered {
 /** Which bytes of the peer's a transfer is about. */
 export interface RemotePiece {
   readonly remote: RemoteBuffer;
-  /** From the beginning of the remote buffer. */
   readonly offset: number;
   readonly byteLength: number;
 }
@@ -110,10 +108,8 @@ export abstract class Transfer<T> extends Pending<T> implements QueuedTransfer {
   /** Says to the queue pair what a piece does. */
   protected abstract describe(qp: Qp, rkey: number, address: bigint): void;
 
-  /** A piece is there, in the buffer that it went by. */
   protected abstract onPiece(lease: Lease, offset: number, byteLength: number): void;
 
-  /** What the promise gives. */
   protected abstract result(): T;
 
   get #nextBytes(): number {

@@ -13,7 +13,6 @@ function farewell({ payload, byteLength }: CapturedMessage): string {
   return ` reason ${reason}${text === '' ? '' : ` "${text}"`}`;
 }
 
-/** What the protocol of messages says on the wire. */
 export const messagesDissector: Dissector = {
   name: 'messages',
 

@@ -2,11 +2,9 @@ import { textIn } from './hello.js';
 
 /** Why an end closes, in the first byte of CLOSE's payload; a text may follow. */
 export const CloseReason = {
-  /** It is done. */
   DONE: 0,
   /** The peer broke the protocol; the text says how. */
   PROTOCOL: 1,
-  /** Its program has failed. */
   FAILED: 2,
 } as const;
 export type CloseReason = (typeof CloseReason)[keyof typeof CloseReason];

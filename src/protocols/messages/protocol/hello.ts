@@ -30,7 +30,6 @@ const HELLO = handshake(
   {
     /** Messages that the peer may send before it hears more. */
     window: { ...window, at: 6 },
-    /** The most that it will ever be. */
     maxWindow: window,
     /** Bytes of each receive buffer. */
     bufferBytes: range(be32(12), PEER_BUFFER_BYTES.least, PEER_BUFFER_BYTES.most),
@@ -39,10 +38,8 @@ const HELLO = handshake(
   },
   NAMES,
 );
-/** A text follows. */
 const REFUSAL = handshake('VBMS', 1, { code: u8 }, { ...NAMES, anyVersion: true });
 
-/** What an end says of itself. */
 export type Hello = ValuesOf<typeof HELLO>;
 
 /** Why a connection was refused, for the program. */

@@ -18,7 +18,6 @@ export function limitOf(immediate: number): number {
   return immediate & 0xffff;
 }
 
-/** Flags that mean nothing in this version. */
 export function unknownFlags(flags: number): number {
   return flags & ~KNOWN_FLAGS;
 }
@@ -44,7 +43,6 @@ export const Flag = {
   HUNGRY: 0x01,
 } as const;
 
-/** The rules of a kind. */
 export interface KindRules {
   readonly name: keyof typeof Kind;
   /** How much payload there is: any, a whole buffer, or none. */

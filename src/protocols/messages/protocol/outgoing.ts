@@ -19,7 +19,6 @@ export interface Frame<M extends Outgoing> {
   byteLength: number;
 }
 
-/** A frame that says nothing yet. */
 export function emptyFrame<M extends Outgoing>(): Frame<M> {
   return { kind: Kind.CREDIT, immediate: 0, message: undefined, offset: 0, byteLength: 0 };
 }
@@ -50,7 +49,6 @@ export class OutgoingSide<M extends Outgoing> {
     return this.#credits?.availableForControl ?? 0;
   }
 
-  /** The message whose turn it is, if there is credit for it. */
   get ready(): M | undefined {
     if (this.#mustDiscard || this.#available === 0) return undefined;
     return this.#queue.at(0);
@@ -80,7 +78,6 @@ export class OutgoingSide<M extends Outgoing> {
     return true;
   }
 
-  /** Forgets what waits. */
   drop(): readonly M[] {
     this.#mustDiscard = false;
     return this.#queue.splice(0);

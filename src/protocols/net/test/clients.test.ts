@@ -28,7 +28,6 @@ function* body(): Generator<Buffer> {
   for (let left = BODY_BYTES; left > 0; left -= BLOCK.length) yield BLOCK.subarray(0, Math.min(left, BLOCK.length));
 }
 
-/** What tells one body from another. */
 async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<{ bytes: number; digest: string }> {
   const hash = createHash('sha1');
   let bytes = 0;
@@ -39,7 +38,6 @@ async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<{ bytes: num
   return { bytes, digest: hash.digest('hex') };
 }
 
-/** What the server under test does. */
 function answer(request: http.IncomingMessage, response: http.ServerResponse): void {
   response.setHeader('x-connection', `${request.socket.remotePort}`);
   if (request.url === '/echo') void pipeline(request, response).catch(() => undefined);

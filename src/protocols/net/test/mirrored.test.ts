@@ -5,7 +5,6 @@ import { DIFFERENT, MIRRORED, WITHOUT_COUNTERPART } from './mirrored.js';
 
 const LEAST_SHARE = 0.9;
 
-/** The names of the tests in a file. */
 function testsOf(file: string): string {
   const source = new URL(`../../../../../src/protocols/net/test/${file}.test.ts`, import.meta.url);
   return readFileSync(source, 'utf8').replaceAll("\\'", "'");

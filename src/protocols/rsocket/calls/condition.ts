@@ -42,7 +42,6 @@ export class Condition {
   }
 }
 
-/** An error, whatever the program gave as its reason. */
 export function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error('aborted', { cause: reason });

@@ -4,13 +4,11 @@
 export const AddressFamily = { INET: 2, INET6: 10 } as const;
 export type AddressFamily = (typeof AddressFamily)[keyof typeof AddressFamily];
 
-/** The address that is nobody's in particular, by family. */
 export const ANY: Readonly<Record<AddressFamily, string>> = {
   [AddressFamily.INET]: '0.0.0.0',
   [AddressFamily.INET6]: '::',
 };
 
-/** Whether it is one of those. */
 export function isAny(host: string): boolean {
   return Object.values(ANY).includes(host);
 }

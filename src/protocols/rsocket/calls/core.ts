@@ -50,7 +50,6 @@ export class Core {
   state: State = { kind: 'new' };
   /** What `SO_ERROR` tells. */
   error: Error | undefined;
-  /** Whether the connection is over, and by what. */
   ended: { readonly error: Error | undefined } | undefined;
   /** The latest write was not taken whole, and nothing has been told since. */
   isFull = false;
@@ -142,7 +141,6 @@ export class Core {
     );
   }
 
-  /** Ends an attempt to connect. */
   giveUp(): void {
     if (this.state.kind !== 'connecting') return;
     this.state.giveUp.abort();

@@ -141,7 +141,6 @@ export class DatagramCore {
     return this.state.kind !== 'new';
   }
 
-  /** Whether sizes are what they are. */
   get isBegun(): boolean {
     return this.state.kind !== 'new';
   }

@@ -28,7 +28,6 @@ export interface TcpInfo {
   readonly sndCwnd: number;
 }
 
-/** What a socket tells of an option. */
 type Answer = number | TcpInfo | CmRoute;
 
 interface Option {
@@ -39,11 +38,9 @@ interface Option {
 }
 
 const MAX_QUEUE = 0xfffe;
-/** What a send buffer has room for at least. */
 const MIN_SEND_BUFFER = 2048;
 const DEFAULT_MSS = 2048;
 
-/** An option that is kept and told again. */
 function kept(name: string, preset = 0): Option {
   return {
     set: ({ settings }, value) => void settings.switches.set(name, value === 0 ? 0 : 1),
@@ -59,7 +56,6 @@ function refuseBound(name: string, { hasAddress }: AnyCore): void {
 /** An option that is taken and means nothing: the connection is reliable by itself. */
 const MEANINGLESS: Option = { set: () => undefined, get: () => 1 };
 
-/** A size of SOL_RDMA. */
 function size(name: 'sqSize' | 'rqSize' | 'inlineBytes' | 'iomapSize', scaled: (value: number) => number): Option {
   return {
     set: (core, value) => {
@@ -102,7 +98,6 @@ function routeOf(core: AnyCore): CmRoute {
   return route;
 }
 
-/** What one packet carries. */
 function segmentBytes(core: AnyCore): number {
   const isConnected = core.type === SocketType.STREAM && core.state.kind === 'connected';
   const pathMtu = isConnected ? routeOf(core).pathMtu : undefined;

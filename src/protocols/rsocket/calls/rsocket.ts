@@ -3,7 +3,6 @@ import type { Core } from './core.js';
 import type { DatagramCore } from './datagram-core.js';
 import { problem, unsupported } from '../errors.js';
 
-/** What a socket is inside. */
 export type AnyCore = Core | DatagramCore;
 
 /** What only this room knows of a socket. */

@@ -5,7 +5,6 @@ import { DATAGRAM_HEADER_BYTES, MAX_DATAGRAM } from '../wire/datagram.js';
 const PORT_NUM = 1;
 const MAX_QUEUE = 0xfffe;
 
-/** What a program asks for. */
 export interface DatagramSizes {
   readonly sqSize: number;
   readonly rqSize: number;

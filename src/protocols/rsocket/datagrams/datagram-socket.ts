@@ -28,7 +28,6 @@ import { DatagramMemory, GRH_BYTES } from './datagram-memory.js';
 import { type DatagramSizes, granted, maxPayload } from './datagram-sizes.js';
 import { type Peer, Peers } from './peers.js';
 
-/** A datagram that waits to be read. */
 export interface Arrival {
   readonly payload: Uint8Array;
   readonly from: FullAddress;
@@ -71,7 +70,6 @@ function versionOf(gid: Gid): 4 | 6 {
   return isIpv4Gid(gid) ? 4 : 6;
 }
 
-/** Whether it is a group's. */
 function isGroup(gid: Gid): boolean {
   return isIpv4Gid(gid) ? gid[12] >> 4 === 0xe : gid[0] === 0xff;
 }
@@ -81,7 +79,6 @@ function isLinkLocal(gid: Gid): boolean {
   return gid[0] === 0xfe && gid[1] >> 6 === 2;
 }
 
-/** In messages of leaks. */
 const OWNER = 'verbena/rsocket datagrams';
 const HOP_LIMIT = 64;
 const MAX_PORT = 0xffff;
@@ -91,7 +88,6 @@ const FRESH_US = 5_000_000;
 const ASK_AGAIN_US = 1_000_000;
 const NOTHING = new Uint8Array(0);
 
-/** What a socket tells its owner. */
 export interface DatagramEvents {
   readonly readable: () => void;
   readonly writable: () => void;
@@ -99,7 +95,6 @@ export interface DatagramEvents {
   readonly failed: (error: Error) => void;
 }
 
-/** How one is made. */
 export interface DatagramSocketOptions extends DatagramSizes {
   /** Type of service of the packets, 8 bits. */
   readonly tos: number;
@@ -186,17 +181,14 @@ export class DatagramSocket implements SendListener<Peer>, CompletionHandler {
     }
   }
 
-  /** Whether there is a buffer to send from. */
   get canSend(): boolean {
     return this.#sends.room > 0;
   }
 
-  /** Whether the adapter has sent all. */
   get isIdle(): boolean {
     return this.#sends.isEmpty;
   }
 
-  /** The oldest datagram that nobody has read. */
   get next(): Arrival | undefined {
     return this.#arrivals[0];
   }
@@ -258,7 +250,6 @@ export class DatagramSocket implements SendListener<Peer>, CompletionHandler {
     this.#release();
   }
 
-  /** A receive has completed. */
   onCompletion(slot: number, cq: Cq): void {
     this.#received(slot, cq);
   }

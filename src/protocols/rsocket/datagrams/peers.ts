@@ -7,7 +7,6 @@ const MAX_CHOSEN = 1024;
 /** Who has been heard of, and was sent nothing. They are apart, so that no stranger has a peer of the program's forgotten. */
 const MAX_STRANGERS = 1024;
 
-/** Somebody to send to. */
 export class Peer implements FullAddress {
   readonly gid: Gid;
   /** 0 while it is not known. */
@@ -42,7 +41,6 @@ export class Peers {
   readonly #chosen = new Map<string, Peer>();
   readonly #strangers = new Map<string, Peer>();
 
-  /** Who is there, if they are known. */
   find(host: string, port: number): Peer | undefined {
     const key = keyOf(host, port);
     return this.#chosen.get(key) ?? this.#strangers.get(key);

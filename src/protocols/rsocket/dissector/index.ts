@@ -46,7 +46,6 @@ function wordless(byteLength: number | undefined): string {
   return byteLength === undefined ? 'to a mapped buffer' : `${byteLength} B to a mapped buffer`;
 }
 
-/** What rsockets say on the wire. */
 export const rsocketDissector: Dissector = {
   name: 'rsocket',
 

@@ -12,7 +12,6 @@ export class Incoming {
   readonly #lengths: Uint32Array;
   #oldest = 0;
   #waiting = 0;
-  /** Where the next message goes. */
   #writeAt = 0;
   #readAt = 0;
   #unread = 0;
@@ -54,7 +53,6 @@ export class Incoming {
     return this.#unread;
   }
 
-  /** Where those begin. */
   get readAt(): number {
     return this.#readAt;
   }
@@ -130,7 +128,6 @@ export class Incoming {
     return this.#entry;
   }
 
-  /** Where the half begins that is due. */
   get grantAt(): number {
     return this.#grantAt;
   }

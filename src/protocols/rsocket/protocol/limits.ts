@@ -10,7 +10,6 @@ export const LOW_WATER = 2048;
 /** Requests of the send queue that are kept for what is not data: it never waits behind data. */
 export const CONTROL_SLOTS = 4;
 
-/** Entries of a queue. */
 export const MIN_QUEUE = 16;
 export const MAX_QUEUE = 65_534;
 

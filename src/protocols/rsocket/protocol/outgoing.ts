@@ -38,7 +38,6 @@ export class Outgoing {
   /** Number of the first that the peer has no room for. */
   #limit: number;
   readonly #targets: readonly [Target, Target] = [new Target(), new Target()];
-  /** Which of them is being filled. */
   #current: 0 | 1 = 0;
   /** Which of them the peer names next. */
   #awaited: 0 | 1 = 1;
@@ -72,12 +71,10 @@ export class Outgoing {
     return this.#awaited;
   }
 
-  /** A message that is counted was sent. */
   count(): void {
     this.#sequence = (this.#sequence + 1) & SEQUENCE_MASK;
   }
 
-  /** A message of data was sent. */
   sent(byteLength: number): void {
     this.count();
     const target = this.#targets[this.#current];

@@ -1,19 +1,16 @@
 import { Control } from '../wire/message.js';
 
-/** How far a stream has ended. */
 export type Phase = 'OPEN' | 'WRITE_ENDED' | 'DEAF' | 'READ_ENDED' | 'PARTING' | 'PARTED';
 
 /** What brings it further: this end's will, and what the peer says. */
 export type Ending = 'endWrite' | 'endRead' | 'endBoth' | 'hearShutdown' | 'hearDisconnect';
 
-/** What an ending does. */
 export interface Step {
   readonly next: Phase;
   /** What the peer is told then, behind all that was written. */
   readonly say: Control | undefined;
 }
 
-/** What holds in a phase. */
 export interface PhaseRules {
   /** More may come. */
   readonly reads: boolean;
@@ -44,7 +41,6 @@ export const PHASES: Readonly<Record<Phase, PhaseRules>> = {
       hearDisconnect: to('PARTED'),
     },
   },
-  /** This end has said SHUTDOWN. */
   WRITE_ENDED: {
     reads: true,
     writes: false,

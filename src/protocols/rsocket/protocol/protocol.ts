@@ -51,7 +51,6 @@ export function peerProblem({ version, credits, targets, data }: ConnectionData)
   return problem && `it names ${problem}`;
 }
 
-/** How an end is made. */
 export interface Sizes {
   readonly sqSize: number;
   readonly rqSize: number;
@@ -61,10 +60,8 @@ export interface Sizes {
   readonly iomapSize: number;
 }
 
-/** What a message that has come changes. */
 export type Heard = 'data' | 'credit' | 'ending' | 'nothing' | 'lie';
 
-/** A message of the protocol itself that is to be sent. */
 export interface ControlMessage {
   immediate: number;
   /** Names the half of the receive buffer that begins at {@link ControlMessage.grantAt}, in that entry of the peer's. */
@@ -77,11 +74,9 @@ export interface ControlMessage {
 export interface Told {
   /** The buffer that the peer has named in an entry. */
   target(entry: 0 | 1): Span;
-  /** What it has written to an entry of the table of mapped buffers. */
   mapping(index: number): IomapEntry;
 }
 
-/** One end of a stream. */
 export class StreamProtocol {
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
@@ -217,7 +212,6 @@ export class StreamProtocol {
     return byteLength <= this.sizes.inlineBytes;
   }
 
-  /** A message of data was posted. */
   sentData(byteLength: number): void {
     this.outgoing.sent(byteLength);
     this.sentMapped(byteLength);
@@ -236,7 +230,6 @@ export class StreamProtocol {
     return canSend ? this.offers.next : undefined;
   }
 
-  /** It was posted. */
   announced(): void {
     this.offers.told();
     this.outgoing.count();

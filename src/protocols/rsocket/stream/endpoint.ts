@@ -16,7 +16,6 @@ import { type ConnectionData, RSOCKET_VERSION, type Span, SPAN_BYTES, writeSpan 
 import { encodeIomapEntry, immediateOf, IOMAP_ENTRY_BYTES, Operation } from '../wire/message.js';
 import { OWN_ORDER, StreamMemory } from './stream-memory.js';
 
-/** In messages of leaks. */
 const OWNER = 'verbena/rsocket';
 /** What names a buffer, and an entry of a table, go inline whatever the program has asked for. */
 export const MIN_INLINE = 24;
@@ -29,7 +28,6 @@ const UNANSWERED: readonly WcStatus[] = [WcStatus.RETRY_EXC_ERR, WcStatus.RNR_RE
 
 const BY_SEND = 'a message came by a SEND';
 
-/** Is told what happens. */
 export interface EndpointListener {
   /** There is something to read, or nothing more will come. */
   onReadable(): void;
@@ -73,7 +71,6 @@ export class Endpoint extends RcEndpoint<number> {
     }
   }
 
-  /** What this end says of itself. */
   get own(): ConnectionData {
     const { rqSize, iomapSize } = this.sizes;
     return {
@@ -146,7 +143,6 @@ export class Endpoint extends RcEndpoint<number> {
     if (this.state === 'closed') this.#releaseReceive();
   }
 
-  /** A direction ends by this end's will. */
   shut(protocol: StreamProtocol, ending: Ending): void {
     protocol.end(ending);
     this.#pump();

@@ -86,7 +86,6 @@ export class StreamListener implements Disposable {
   #onStream: StreamHandler | undefined;
   #halfOpen = 0;
   readonly #waiting: RsocketStream[] = [];
-  /** Ends the wait for room. */
   #goOn: (() => void) | undefined;
   readonly #turn = new CallbackTurn(new Callbacks(), () => this.#give());
 

@@ -58,7 +58,6 @@ export class Mappings {
     found.registration.release();
   }
 
-  /** The connection is gone. */
   clear(): void {
     for (const { registration } of this.#mappings.splice(0)) registration.release();
   }

@@ -30,7 +30,6 @@ export const STREAM_FIELDS: FieldsOf<StreamOptions> = {
 const QUEUE = 384;
 const INLINE_BYTES = 64;
 const MAX_INLINE = 65_534;
-/** What the device takes. */
 const DEVICE_INLINE = 512;
 const BUFFER_BYTES = 131_072;
 const MIN_BUFFER = 2 * LOW_WATER;
@@ -55,7 +54,6 @@ export function sizesOf(call: string, options: StreamOptions): Sizes {
   };
 }
 
-/** What there can be of that on a device. */
 export function clampedSizes(sizes: Sizes, { maxQpWr }: { readonly maxQpWr: number }): Sizes {
   const { sqSize, rqSize, inlineBytes } = sizes;
   return {

@@ -273,7 +273,6 @@ export class RsocketStream implements RsocketStreamSocket {
     this.#onProgress();
   }
 
-  /** The earliest end counts. */
   #linger(lingerMs: number): void {
     const byUs = this.#engine.nowUs() + 1000 * lingerMs;
     if (byUs >= this.#lingerByUs) return;
@@ -324,7 +323,6 @@ export class RsocketStream implements RsocketStreamSocket {
     else this.#part();
   }
 
-  /** Disconnects, and ends what the stream consists of. */
   #part(): void {
     this.#stopParting?.();
     if (this.#isParting) return;

@@ -8,7 +8,6 @@ import { decodeIomapEntry, IOMAP_ENTRY_BYTES, type IomapEntry } from '../wire/me
 /** Numbers that the peer writes here are in this order, whatever this host's is: they are read byte by byte. */
 export const OWN_ORDER: ByteOrder = 'little';
 
-/** One for life. */
 interface Piece {
   addr: number;
   length: number;
@@ -99,7 +98,6 @@ export class StreamMemory implements Told, Disposable {
     return { addr: this.#table.addr, key: this.#table.rkey, length: TARGETS };
   }
 
-  /** The half of the receive buffer that begins there. */
   half(offset: number): Span {
     const length = this.sizes.receiveBufferBytes / 2;
     return { addr: BigInt(this.receiveAddr + offset), key: this.receiveRkey, length };

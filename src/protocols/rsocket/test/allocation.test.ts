@@ -38,7 +38,6 @@ function send(from: StreamProtocol, to: StreamProtocol, wanted: number): void {
   to.incoming.consume(byteLength);
 }
 
-/** Says what is due of credit. */
 function tell(from: StreamProtocol, to: StreamProtocol): void {
   for (let control = from.nextControl(); control !== undefined; control = from.nextControl()) {
     assert.equal(to.hear(control.immediate, control.hasGrant ? SPAN_BYTES : 0), 'credit');

@@ -17,7 +17,6 @@ function span(named: Span): Uint8Array {
   return bytes;
 }
 
-/** Names a buffer in an entry of the other end's. */
 function name(peer: RawPeer, entry: number, named: Partial<Span>, limit = 64): void {
   const own: Span = { addr: peer.buffer.addr, key: peer.buffer.rkey, length: 4096 };
   peer.say(Operation.SGL, limit, span({ ...own, ...named }), peer.peer.targets, entry * SPAN_BYTES);

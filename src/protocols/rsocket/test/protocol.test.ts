@@ -114,7 +114,6 @@ class End {
     return true;
   }
 
-  /** And this end knows. */
   acknowledge(): boolean {
     const message = this.unacknowledged.shift();
     message?.completed();

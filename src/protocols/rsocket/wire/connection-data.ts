@@ -44,7 +44,6 @@ const DATA_AT = 24;
 const Flags = {
   /** The host of the sender is big-endian. */
   BIG_ENDIAN: 0x01,
-  /** It has a table of mapped buffers. */
   IOMAP: 0x02,
 } as const;
 
@@ -55,7 +54,6 @@ const IS_SCALED = 0x80;
 /** Entries of the largest table of mapped buffers. */
 export const MAX_IOMAP_SIZE = 0x7f << 8;
 
-/** What an end says. */
 export interface ConnectionData {
   readonly version: number;
   /** Of its host: what it is written, it expects in this order. */
@@ -67,7 +65,6 @@ export interface ConnectionData {
   readonly iomapSize: number;
   /** Where it is to be told of buffers for data; `length` is how many it can be told of at a time, 2. Mapped buffers follow behind. */
   readonly targets: Span;
-  /** The first buffer for data. */
   readonly data: Span;
 }
 

@@ -17,11 +17,8 @@ const FIRST_QPN = 2;
 /** Where an IPv4 address begins in a GID. */
 const IPV4_AT = 12;
 
-/** What a packet by UDP is for. */
 export const IntroductionKind = {
-  /** Brings a datagram, and is to be answered. */
   DATA: 0,
-  /** The answer, which brings nothing. */
   CTRL: 7,
 } as const;
 export type IntroductionKind = (typeof IntroductionKind)[keyof typeof IntroductionKind];
@@ -30,7 +27,6 @@ export type IntroductionKind = (typeof IntroductionKind)[keyof typeof Introducti
 export interface Introduction {
   readonly kind: IntroductionKind;
   readonly qpn: number;
-  /** Of DATA. */
   readonly payload: Uint8Array;
 }
 
@@ -38,7 +34,6 @@ function ipVersion(gid: Gid): 4 | 6 {
   return isIpv4Gid(gid) ? 4 : 6;
 }
 
-/** The header of all datagrams of a sender. */
 export function encodeDatagramHeader(gid: Gid, port: number): Uint8Array {
   const version = ipVersion(gid);
   const bytes = new Uint8Array(DATAGRAM_HEADER_BYTES[version]);

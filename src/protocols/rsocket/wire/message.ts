@@ -27,7 +27,6 @@ export function decodeIomapEntry(bytes: Uint8Array, order: ByteOrder): IomapEntr
 
 // Every message is an RDMA WRITE with immediate data: an operation in the upper 3 bits, a value in the rest (protocol/rsockets.md 5.2).
 
-/** What a message is. */
 export const Operation = {
   /** The value is how many bytes were written, to the buffers that the receiver named. */
   DATA: 0,
@@ -40,12 +39,10 @@ export const Operation = {
 } as const;
 export type Operation = (typeof Operation)[keyof typeof Operation];
 
-/** What a message of the protocol itself says. */
 export const Control = {
   /** Both directions have ended. */
   DISCONNECT: 0,
   KEEPALIVE: 1,
-  /** The direction from its sender has ended. */
   SHUTDOWN: 2,
 } as const;
 export type Control = (typeof Control)[keyof typeof Control];
@@ -53,7 +50,6 @@ export type Control = (typeof Control)[keyof typeof Control];
 const VALUE_BITS = 29;
 const VALUE_MASK = 2 ** VALUE_BITS - 1;
 
-/** The rules of an operation. */
 export interface OperationRules {
   readonly name: keyof typeof Operation;
   /** Whether it is counted: it may be sent only while the receiver takes another, and has told so. */

@@ -6,19 +6,15 @@ import { type KeptBytes, MESSAGE_COST } from '../worker/kept-bytes.js';
 /** What is known of a message of a program before its data. */
 export interface AmHead {
   readonly amId: number;
-  /** Whether its sender can be answered. */
   readonly canReply: boolean;
 }
 
-/** A message, all of which has come. */
 export interface AmWhole extends AmHead {
   readonly header: Uint8Array;
   readonly data: Uint8Array;
-  /** What was counted for it. */
   readonly cost: number;
 }
 
-/** A message that has come in part. */
 interface Open extends AmHead {
   readonly header: Uint8Array;
   /** As long as it will be; undefined for one that nobody will take. */

@@ -23,16 +23,13 @@ import { amBeside, amHeadOf, AmSend, maxAmHeader, sendShort } from './am-send.js
 import { AmMessage } from './am-message.js';
 import { type KeptBytes, MESSAGE_COST } from '../worker/kept-bytes.js';
 
-/** Who takes the messages of a worker. */
 export interface AmTakers<Endpoint> {
   readonly kept: KeptBytes;
   /** Whether somebody takes messages to an id; one to any other is counted as dropped. */
   isWanted(id: number): boolean;
-  /** Calls the handler of an id with a message of an endpoint. */
   hand(id: number, message: AmMessage<Endpoint>, from: AmSource): void;
 }
 
-/** The endpoint that a message has come by. */
 export type AmSource = Pick<EndpointParts, 'isClosed' | 'distrust'>;
 
 /** The last id that a message may be sent to. */
@@ -53,13 +50,11 @@ const WISHES: readonly unknown[] = ['eager', 'rendezvous'];
 /** From how many bytes on data is announced. */
 const RNDV_FROM = { eager: Infinity, rendezvous: 0 } as const;
 
-/** What has come, or is announced. */
 interface Arrival extends AmHead {
   readonly header: Uint8Array;
   readonly data: Uint8Array | undefined;
   readonly announced: RendezvousReceive | undefined;
   readonly isOwned: boolean;
-  /** What is counted for it. */
   readonly cost: number;
 }
 
@@ -214,7 +209,6 @@ export class AmEnd<Endpoint> implements Family {
     return undefined;
   }
 
-  /** A message has come with its data. */
   #count(bytes: number): void {
     const { counters } = this.parts.worker;
     counters.rxAmMsg += 1;
@@ -239,7 +233,6 @@ export class AmEnd<Endpoint> implements Family {
     return undefined;
   }
 
-  /** The transport is there. */
   #begin(): UcsStatus {
     const early = this.#early ?? [];
     this.#early = undefined;

@@ -20,18 +20,10 @@ export interface AmMessageParts<Endpoint> {
   readonly engine: Timers;
   /** Where it is counted until it is released. */
   readonly kept: KeptBytes;
-  /** What is counted for it. */
   readonly cost: number;
 }
 
-type Phase =
-  /** Its handler is being called. */
-  | 'handled'
-  /** Its handler wants it to last. */
-  | 'kept'
-  /** Its data is being fetched. */
-  | 'fetching'
-  | 'released';
+type Phase = 'handled' | 'kept' | 'fetching' | 'released';
 
 /** An active message, as its handler is given it. It lasts until the handler returns, unless that says {@link keep}. */
 export class AmMessage<Endpoint> implements Disposable {
@@ -196,7 +188,6 @@ export class AmMessage<Endpoint> implements Disposable {
   }
 }
 
-/** Data that a program waits for. */
 class Fetching extends UcpPending<number> {
   constructor(
     call: string,

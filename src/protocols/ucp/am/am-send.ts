@@ -9,7 +9,6 @@ const FIRST_BYTES = Heads.AM_FIRST.bytes + Feet.AM_FIRST.bytes;
 /** Short messages are packed here, unless they are longer: the transport has copied them when it returns. */
 const scratch = new Uint8Array(256);
 const scratchView = viewOf(scratch);
-/** Its beginning, by its length. */
 const packed = Array.from({ length: scratch.length + 1 }, (_, length) => scratch.subarray(0, length));
 const ANNOUNCEMENT_BYTES = Heads.RNDV_RTS.bytes + PACKED_RKEY_BYTES;
 
@@ -23,12 +22,10 @@ export function maxAmHeader(mostBytes: number): number {
   return mostBytes - Math.max(WHOLE_BYTES, FIRST_BYTES, ANNOUNCEMENT_BYTES);
 }
 
-/** What messages say at their beginning. */
 export function amHeadOf(amId: number, header: Uint8Array, isReply: boolean): ValuesOf<typeof Heads.AM_SINGLE> {
   return { amId, flags: isReply ? AmFlags.REPLY : 0, headerBytes: header.length };
 }
 
-/** A message that goes as one. */
 interface Whole {
   readonly head: ValuesOf<typeof Heads.AM_SINGLE>;
   readonly header: Uint8Array;
@@ -82,9 +79,7 @@ export class AmSend implements Waiting, Packer {
   readonly #head: ValuesOf<typeof Heads.AM_SINGLE>;
   readonly #messageId: number;
   readonly #total: number;
-  /** What of it is left to send, or all of it. */
   #data: Uint8Array;
-  /** Where that begins in the message. */
   #from = 0;
   #sentBytes = 0;
   #hasBegun = false;
@@ -128,7 +123,6 @@ export class AmSend implements Waiting, Packer {
     return status;
   }
 
-  /** Packs what goes next of it. */
   pack(into: Uint8Array): number {
     if (this.protocol !== Protocol.BCOPY_MULTI) return packWhole(into, viewOf(into), this.parts.epId, this.#whole);
     return this.#hasBegun ? this.#packMiddle(into) : this.#packFirst(into);

@@ -28,7 +28,6 @@ export class Ams<Endpoint> implements AmTakers<Endpoint> {
     this.kept = new KeptBytes(bytes, 'active messages');
   }
 
-  /** Messages that nobody took. */
   get dropped(): number {
     return this.#dropped;
   }

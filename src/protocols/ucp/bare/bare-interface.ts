@@ -21,7 +21,6 @@ export type BareTransport = 'rc' | 'ud' | 'self';
 /** One end of a transport, with nothing of UCP above it: `uct_iface_h`, and how its endpoints find each other. */
 export class BareInterface implements Disposable {
   readonly domain: MemoryDomain;
-  /** Of the messages of all endpoints. */
   readonly handlers = new AmHandlers();
   /** The one of datagrams, which is made when it is needed. */
   #ud: UdInterface | undefined;
@@ -61,7 +60,6 @@ export class BareInterface implements Disposable {
     );
   }
 
-  /** Both ends of a way of this interface to itself. */
   async toItself(): Promise<readonly [Endpoint, Endpoint]> {
     const { domain, handlers, transport } = this;
     if (transport === 'self')

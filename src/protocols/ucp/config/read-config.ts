@@ -11,7 +11,6 @@ export interface UcpEnvironment {
   readonly warnings: readonly string[];
 }
 
-/** Whether to warn of what is said in vain. */
 const WARN = 'WARN_UNUSED_ENV_VARS';
 
 /** What UCX knows, and changes nothing here, with the reason. The list is of what people set. */
@@ -35,7 +34,6 @@ const WITHOUT_EFFECT: Readonly<Record<string, string | undefined>> = {
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
-/** What the environment of the process says. */
 function ownEnvironment(): Settings {
   const own = runtime();
   const names = own.environmentNames().filter((name) => name.startsWith(PREFIX));
@@ -84,7 +82,6 @@ function isWarning(environment: Settings): boolean {
   return typeof level === 'string' || isLogged(level.value, 'warn');
 }
 
-/** What was warned of. */
 const told = new Set<string>();
 
 /** What the environment of the process says to a worker, which warns of what it says in vain. */

@@ -31,7 +31,6 @@ export const time: Parser<number> = (text) => {
   return Number.isFinite(value) && value > 0 ? { value: Math.ceil(value) } : 'It is a time as 20s, 100ms or inf';
 };
 
-/** A whole number of a range. */
 export const count =
   (least: number, most: number): Parser<number> =>
   (text) => {
@@ -67,7 +66,6 @@ export const logLevel: Parser<LogLevel> = (text) => {
   return value === undefined ? `It is one of ${LOG_LEVELS.join(', ')}` : { value };
 };
 
-/** Whether a log of that level says what is of the other. */
 export function isLogged(level: LogLevel, what: LogLevel): boolean {
   return LOG_LEVELS.indexOf(what) <= LOG_LEVELS.indexOf(level);
 }

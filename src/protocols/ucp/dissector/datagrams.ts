@@ -23,7 +23,6 @@ import { type Speaker } from './sentences.js';
 /** Whoever floods a capture with requests for connections is forgotten beyond that. */
 const MAX_QUEUE_PAIRS = 4096;
 
-/** What an active message of a datagram says. */
 type Reader = (speaker: Speaker, id: number, bytes: Uint8Array, way: CaptureWay) => string;
 
 interface Handshake {
@@ -33,7 +32,6 @@ interface Handshake {
   readonly qpn: number | undefined;
 }
 
-/** Follows the datagrams of a capture. */
 export class DatagramFollower {
   readonly #speakers = new Map<string, Speaker>();
 

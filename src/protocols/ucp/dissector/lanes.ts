@@ -19,10 +19,8 @@ export interface Wireup {
   readonly destinationEpId: bigint;
 }
 
-/** Follows the endpoints of a capture. */
 export class LaneFollower {
   readonly #endpoints = new Map<string, Endpoint>();
-  /** By either end the other one. */
   readonly #peers = new Map<string, string>();
 
   /** An endpoint says where its lanes are. */
@@ -42,7 +40,6 @@ export class LaneFollower {
     }
   }
 
-  /** The other end of a connection. */
   peerOf(end: string): string | undefined {
     return this.#peers.get(end);
   }

@@ -15,7 +15,6 @@ import { statusText } from './lanes.js';
 /** READs and WRITEs of one that are told apart. */
 const MAX_PIECES = 4096;
 
-/** A message that is announced. */
 export interface Announced {
   readonly requestId: number;
   readonly size: number;
@@ -25,7 +24,6 @@ export interface Announced {
   readonly what: string;
 }
 
-/** A buffer that somebody asks a message into. */
 export interface Asked {
   readonly sendRequestId: number;
   readonly receiveRequestId: number;
@@ -38,7 +36,6 @@ interface Memory {
   readonly end: bigint;
 }
 
-/** One of them. */
 class Rendezvous extends FollowedExchange {
   buffer: Memory | undefined;
   #dataBytes = 0;
@@ -52,7 +49,6 @@ class Rendezvous extends FollowedExchange {
     super(way, `RTS ${amount(announced.size)} ${announced.what}`);
   }
 
-  /** Where the message lies. */
   get memory(): Memory {
     return memoryAt(this.announced);
   }
@@ -80,7 +76,6 @@ class Rendezvous extends FollowedExchange {
   }
 }
 
-/** Follows all of a capture. */
 export class RendezvousFollower {
   readonly exchanges: CapturedExchange[] = [];
   /** By the sender's end and its number, and by the receiver's end and its own. */

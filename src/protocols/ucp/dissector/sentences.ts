@@ -15,7 +15,6 @@ import type { RendezvousFollower } from './rendezvous.js';
 
 // What each active message says, in a few words, by its name.
 
-/** Where a message was seen. */
 interface Seen {
   readonly way: CaptureWay;
   readonly lanes: LaneFollower;
@@ -117,7 +116,6 @@ function nameIn(names: Readonly<Record<string, number>>, value: number): string 
   return Object.entries(names).find(([, number]) => number === value)?.[0] ?? String(value);
 }
 
-/** What workers of this package say. */
 const OURS: Readonly<Record<MessageName, Sentence>> = {
   EAGER_ONLY: says(Messages.EAGER_ONLY, tagged('eager')),
   EAGER_FIRST: says(Messages.EAGER_FIRST, taggedFirst('eager')),
@@ -155,7 +153,6 @@ const OURS: Readonly<Record<MessageName, Sentence>> = {
 
 const { RNDV_CANCEL: _, ...COMMON } = OURS;
 
-/** By whose they are. */
 const SENTENCES: Readonly<Record<Speaker, Readonly<Partial<Record<AmIdName, Sentence>>>>> = {
   ours: OURS,
   UCX: {

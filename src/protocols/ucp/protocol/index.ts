@@ -12,9 +12,9 @@ export {
   type TransportLimits,
 } from './selection.js';
 export { partOf, putInto, putRest, steady } from './program-bytes.js';
-export { type TagCounters, tagCounters } from './tag-counters.js';
-export { FULL_MASK, type Tag, tagIn, tagOf, tagValue } from './tag.js';
 export {
+  type TagCounters,
+  tagCounters,
   ANNOUNCEMENT_COST,
   MESSAGE_COST,
   type MessageSource,
@@ -25,3 +25,4 @@ export {
   type PeerProblem,
   type TagReceive,
 } from './tag-matching.js';
+export { FULL_MASK, type Tag, tagIn, tagOf, tagValue } from './tag.js';

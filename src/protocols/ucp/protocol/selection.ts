@@ -34,7 +34,6 @@ export interface Thresholds {
 
 /** Bytes that a message of a kind has beside its data. */
 export interface HeaderBytes {
-  /** Of a message that goes as one. */
   readonly only: number;
 }
 

@@ -1,10 +1,38 @@
 import { UcsStatus } from '../wire/index.js';
 import { partOf, putInto, putRest } from './program-bytes.js';
 import type { Tag } from './tag.js';
-import { type TagCounters, tagCounters } from './tag-counters.js';
 import { type Expected, ExpectedQueue, UnexpectedQueue } from './tag-queues.js';
 
-/** Where a message is to go, and who is told. */
+/** What has come by tags. The names are UCX's (ucp_worker_t's statistics, ucp/core/ucp_worker.c) where UCX has such. */
+export interface TagCounters {
+  /** Messages that came without being announced, and not by a synchronous send. */
+  rxEagerMsg: number;
+  /** The same by a synchronous send. */
+  rxSyncMsg: number;
+  /** Messages, or parts of one, for which a receive was there. */
+  rxEagerChunkExp: number;
+  /** Those for which there was none, so that they were kept. */
+  rxEagerChunkUnexp: number;
+  /** Bytes of both. */
+  rxEagerBytes: number;
+  /** Messages that were announced, and for which a receive was there. */
+  rxRndvRtsExp: number;
+  rxRndvRtsUnexp: number;
+}
+
+/** All 0. */
+export function tagCounters(): TagCounters {
+  return {
+    rxEagerMsg: 0,
+    rxSyncMsg: 0,
+    rxEagerChunkExp: 0,
+    rxEagerChunkUnexp: 0,
+    rxEagerBytes: 0,
+    rxRndvRtsExp: 0,
+    rxRndvRtsUnexp: 0,
+  };
+}
+
 export interface TagReceive extends Expected {
   readonly buffer: Uint8Array;
   /**
@@ -16,9 +44,7 @@ export interface TagReceive extends Expected {
   onDone(status: UcsStatus, message: TagInfo | undefined): void;
 }
 
-/** What is known of a message. */
 export interface TagInfo {
-  /** The sender's. */
   readonly tag: Tag;
   /** Bytes of all of it. */
   readonly length: number;
@@ -45,7 +71,6 @@ export const ANNOUNCEMENT_COST = 512;
 /** What a message costs beside its bytes, so that messages of no bytes have a limit as well. */
 export const MESSAGE_COST = 64;
 
-/** A message that has come, or has begun to. */
 export class TagMessage implements TagInfo {
   /** Its bytes, where no receive was there for them. */
   kept: Uint8Array | undefined;
@@ -79,7 +104,6 @@ export class TagMessage implements TagInfo {
 export class TagMatching {
   readonly #expected = new ExpectedQueue<TagReceive>();
   readonly #unexpected = new UnexpectedQueue<TagMessage>();
-  /** Receives whose message has come in part. */
   readonly #underWay = new Map<TagReceive, TagMessage>();
   #keptBytes = 0;
   #isClosed = false;
@@ -316,7 +340,6 @@ export class TagPeer {
     return undefined;
   }
 
-  /** A message was announced. */
   announced(tag: Tag, length: number, source: MessageSource): TagMessage | PeerProblem {
     const message = new TagMessage(tag, length, undefined, source);
     return this.matching.begin(message) ? message : this.#tooMuch(message);

@@ -6,7 +6,6 @@ export interface Expected {
   readonly mask: Tag;
 }
 
-/** A message that has come. */
 export interface Arrived {
   readonly tag: Tag;
 }
@@ -72,7 +71,6 @@ export class ExpectedQueue<R extends Expected> {
     return all.map(({ receive }) => receive);
   }
 
-  /** Takes the receive that a message is for. */
   take(tag: Tag): R | undefined {
     const bucket = this.#exact[bucketOf(tag)];
     const exactAt = firstFor(bucket, tag);

@@ -4,7 +4,6 @@ export interface Tag {
   readonly low: number;
 }
 
-/** All bits count. */
 export const FULL_MASK: Tag = { high: -1, low: -1 };
 
 const WORD = 2 ** 32;

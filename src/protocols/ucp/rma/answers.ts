@@ -7,9 +7,7 @@ import type { Epoch, Ledger } from './ledger.js';
 /** Messages that want an answer, and that the peer may have of this end's without having answered any. It keeps an answer for each. */
 export const MOST_UNANSWERED = 128;
 
-/** What an answer with data is for. */
 export interface Answered extends Completion {
-  /** All of it has come. */
   readonly isAnswered: boolean;
   /** @returns what is wrong with it */
   onData(payload: Uint8Array): string | undefined;

@@ -4,15 +4,12 @@ import type { Answered, Answers } from './answers.js';
 import { sendMessage, RmaOperation, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
-/** What is to be done with a word. */
 export interface AtomicOrder {
   readonly op: AtomicOp;
-  /** Of the word. */
   readonly bytes: 4 | 8;
   readonly value: bigint;
   /** CSWAP: what must be there. */
   readonly compare: bigint;
-  /** Whether it is asked what was there. */
   readonly isFetching: boolean;
 }
 
@@ -37,7 +34,6 @@ abstract class Atomic extends RmaOperation<bigint> {
   }
 }
 
-/** By the transport's own means. */
 export class DeviceAtomic extends Atomic {
   protected override send(): UcsStatus {
     const { op, bytes, value, compare } = this.order;
@@ -48,7 +44,6 @@ export class DeviceAtomic extends Atomic {
   }
 }
 
-/** By a message. */
 export class MessageAtomic extends Atomic implements Answered {
   isAnswered = false;
 

@@ -22,7 +22,6 @@ class Fence implements Operation {
   }
 }
 
-/** The fences of a worker. */
 export class Fences {
   readonly #all = new Set<Fenced>();
   #last: Fence | undefined;
@@ -33,7 +32,6 @@ export class Fences {
     if (this.#last?.isOpen === false) one.operations.add(this.#last);
   }
 
-  /** An endpoint has ended. */
   remove(one: Fenced): void {
     this.#all.delete(one);
   }

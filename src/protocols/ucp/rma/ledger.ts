@@ -18,7 +18,6 @@ export class Ledger {
     return this.#epochs.every(({ outstanding }) => outstanding === 0);
   }
 
-  /** Something begins. */
   begin(): Epoch {
     const now = this.#epochs[this.#epochs.length - 1];
     now.outstanding += 1;
@@ -30,7 +29,6 @@ export class Ledger {
     then.outstanding += 1;
   }
 
-  /** Something has ended of what was begun then. */
   end(then: Epoch): void {
     then.outstanding -= 1;
     this.#drain();

@@ -43,7 +43,6 @@ export class Memories {
     return mapped;
   }
 
-  /** Unmaps all. */
   close(): void {
     for (const mapped of [...this.#mapped]) mapped.unmap();
   }

@@ -6,7 +6,6 @@ export interface Way {
   go(waiting: Waiting): void;
 }
 
-/** What goes to a transport in steps. */
 export interface Operation {
   /**
    * Goes on.

@@ -5,7 +5,6 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 import type { Epoch, Ledger } from './ledger.js';
 import type { Operation } from './operation-queue.js';
 
-/** What operations at one endpoint share. */
 export interface RmaWay {
   readonly parts: EndpointParts;
   readonly ledger: Ledger;
@@ -51,12 +50,10 @@ export abstract class RmaOperation<T> extends UcpPending<T> implements Operation
   /** Hands over as much as there is room for. @returns as a step; UCS_OK when that was all */
   protected abstract send(): UcsStatus;
 
-  /** All was handed over. */
   protected onHandedOver(): void {
     // Most are done only when they have ended.
   }
 
-  /** All has ended well. */
   protected abstract onDone(): void;
 
   /** Nobody uses the program's memory any more. */

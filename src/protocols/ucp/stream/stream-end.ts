@@ -127,7 +127,6 @@ export class StreamEnd implements Family {
   }
 }
 
-/** A receive that a program waits for. */
 class StreamReceive extends UcpPending<number> implements StreamWanted {
   filledBytes = 0;
   readonly wantedBytes: number;

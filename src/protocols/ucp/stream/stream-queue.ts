@@ -13,9 +13,7 @@ export interface StreamWanted {
   readonly elementBytes: number;
   /** Whether it wants as many as the buffer has room for, and no fewer. */
   readonly isAll: boolean;
-  /** What it has got of them. */
   filledBytes: number;
-  /** It has them. */
   onFilled(length: number): void;
 }
 
@@ -55,7 +53,6 @@ export class StreamQueue {
     return undefined;
   }
 
-  /** Somebody wants some. */
   want(wanted: StreamWanted): void {
     this.#wanted.push(wanted);
     this.#serve();

@@ -8,9 +8,7 @@ import type { EndpointParts } from '../worker/endpoint-parts.js';
 export class StreamSend implements Waiting, Packer {
   /** Is told once all was handed over, or cannot be, unless {@link begin} says so. */
   onSent: (status: UcsStatus) => void = () => undefined;
-  /** What is left to send, or all of it. */
   #data: Uint8Array;
-  /** Where that begins in it. */
   #from = 0;
   /** Bytes that are left. */
   #leftBytes: number;
@@ -87,7 +85,6 @@ export class StreamSend implements Waiting, Packer {
     this.#leftBytes -= bytes;
   }
 
-  /** What goes next. */
   #part(mostBytes: number): Uint8Array {
     return partOf(this.#data, this.#from, this.#from + Math.min(mostBytes, this.#leftBytes));
   }

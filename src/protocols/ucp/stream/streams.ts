@@ -72,7 +72,6 @@ export class Streams<Endpoint> {
     this.#ready.delete(endpoint);
   }
 
-  /** The worker was closed. */
   close(): void {
     this.#isClosed = true;
     for (const waiting of this.#waiting) waiting.reject(closed());

@@ -187,7 +187,6 @@ describe('the log of a worker', () => {
 });
 
 describe('the file of a log', () => {
-  /** Plays with a folder of its own. */
   async function within(play: (folder: string, sim: Sim) => void): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'verbena-log-'));
     const before = runtime();

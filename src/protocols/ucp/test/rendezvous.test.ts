@@ -12,7 +12,6 @@ const SCHEMES: Readonly<Record<string, Partial<Thresholds>>> = {
   'in parts': { rndv: 0, rndvScheme: 'am' },
 };
 
-/** Memory that nobody can register. */
 function unregistrable(length: number): Uint8Array {
   return new Uint8Array(Reflect.construct(ArrayBuffer, [length, { maxByteLength: length }]) as ArrayBuffer);
 }

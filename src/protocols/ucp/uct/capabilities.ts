@@ -20,11 +20,8 @@ export interface Way {
 /** What a transport does, and how much of it at a time: bytes of the longest, 0 for what it does not do at all. */
 export interface Capabilities {
   readonly am: {
-    /** Header and data together. */
     readonly short: number;
-    /** What is packed. */
     readonly bcopy: number;
-    /** Header and data together. */
     readonly zcopy: number;
     /** The header before data that is not copied. */
     readonly header: number;

@@ -14,7 +14,6 @@ export interface Packer {
   pack(into: Uint8Array): number;
 }
 
-/** What waits for room. */
 export interface Waiting {
   /** Tries again. @returns UCS_ERR_NO_RESOURCE to go on waiting, in its place; all else ends the wait */
   retry(): UcsStatus;
@@ -29,7 +28,6 @@ export interface RemotePlace {
 /** A part of memory that was registered. */
 export interface LocalPlace {
   readonly memory: Memory;
-  /** From the beginning of the memory. */
   readonly offset: number;
   readonly length: number;
 }
@@ -37,9 +35,7 @@ export interface LocalPlace {
 /** What an atomic is to do with a word of the peer's, whose address is a multiple of its length. */
 export interface AtomicRequest extends RemotePlace {
   readonly op: AtomicOp;
-  /** Of the word. */
   readonly bytes: 4 | 8;
-  /** What is added, set and the like. */
   readonly value: bigint;
   /** CSWAP: what must be there. */
   readonly compare?: bigint;
@@ -89,7 +85,6 @@ export interface Endpoint {
 
   /** Has something tried again once there is room, after all that wait already. */
   pendingAdd(waiting: Waiting): void;
-  /** Takes back what waits, in its order. */
   pendingPurge(): Waiting[];
 
   /** UCS_OK when all that was begun has been done, at the peer; otherwise the completion is told once it has. What waits for room was not begun. */

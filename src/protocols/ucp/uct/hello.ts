@@ -9,13 +9,11 @@ const MAX_SEGMENT_BYTES = 65_536;
 
 const RC_HELLO = handshake('VUCT', 1, {
   reserved: reserved(u8),
-  /** Active messages that there are buffers for. */
   window: range(u16, 1, MAX_WINDOW),
   /** Bytes of a buffer. */
   segmentBytes: range(u32, MIN_SEGMENT_BYTES, MAX_SEGMENT_BYTES),
 });
 
-/** What an end says of itself. */
 export type Hello = ValuesOf<typeof RC_HELLO>;
 
 export const { bytes: HELLO_BYTES, encode: encodeHello, decode: decodeHello } = RC_HELLO;
@@ -47,7 +45,6 @@ export interface Words {
   readonly onSaid?: ((bytes: Uint8Array) => void) | undefined;
 }
 
-/** What is said in all. */
 export function behind(hello: Uint8Array, { say }: Words): Uint8Array {
   return say === undefined ? hello : Uint8Array.of(...hello, ...say);
 }

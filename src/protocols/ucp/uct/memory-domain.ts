@@ -3,7 +3,6 @@ import { VerbsError } from '../../../api/verbs/index.js';
 import type { Engine, Registration } from '../../core/index.js';
 import { type PackedRkey, packRkey, RkeyAccess } from '../wire/index.js';
 
-/** What a right of a key is to the adapter. */
 const FLAGS: readonly (readonly [right: number, flag: number])[] = [
   [RkeyAccess.READ, AccessFlags.REMOTE_READ],
   [RkeyAccess.WRITE, AccessFlags.REMOTE_WRITE],

@@ -1,7 +1,6 @@
 import { UcsStatus } from '../wire/index.js';
 import type { Completion, Waiting } from './endpoint.js';
 
-/** Those who wait for room at an endpoint, in their order. */
 export class PendingQueue {
   #waiting: Waiting[] = [];
   #isTrying = false;

@@ -3,7 +3,6 @@ import { PACKED_RKEY_BYTES, type PackedRkey, packRkey, unpackRkey } from './rkey
 
 // The shapes that messages of UCP have: what lies between their fields, and behind them.
 
-/** One kind of message. */
 export interface Format<M> {
   /** Writes one at the beginning of `into`, which has room. @returns its bytes */
   encode(into: Uint8Array, message: M): number;
@@ -16,7 +15,6 @@ export interface Bare<Head> {
   readonly head: Head;
 }
 
-/** Fields, and data behind them. */
 export interface WithPayload<Head> extends Bare<Head> {
   readonly payload: Uint8Array;
 }

@@ -31,7 +31,6 @@ export const AmFlags = {
 
 const KNOWN_AM_FLAGS: number = AmFlags.REPLY | AmFlags.EAGER | AmFlags.RNDV;
 
-/** Which of its receivers a rendezvous is for. */
 export const RtsOpcode = {
   TAG: 0,
   AM: 1,

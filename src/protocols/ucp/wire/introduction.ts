@@ -17,17 +17,13 @@ const ASKER = struct({
   clientId: u64,
 });
 
-/** By the address of a worker. */
 export interface Meeting {
   /** Which of the asker's calls it is, 1 to 2^32 - 1, random: it is the same however often it asks. */
   readonly call: number;
-  /** Of the asker's worker. */
   readonly uuid: bigint;
-  /** Of the worker that is asked for. */
   readonly toUuid: bigint;
 }
 
-/** What one says who asks for a connection. */
 export interface Introduction {
   /** Undefined where it asks for whoever listens. */
   readonly meeting?: Meeting | undefined;

@@ -71,7 +71,6 @@ export const Messages = {
 
 export type MessageName = keyof typeof Messages;
 
-/** A message of a name. */
 export type MessageOf<Name extends MessageName> = (typeof Messages)[Name] extends Format<infer M> ? M : never;
 
 // The keys of an object of ours are those that its type names.

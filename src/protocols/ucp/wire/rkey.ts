@@ -8,7 +8,6 @@ const OFFSET_BITS = 32n;
 /** Places beyond cannot be named. */
 export const MAX_RMA_OFFSET = 2 ** 32 - 1;
 
-/** A place in memory that a key is for. */
 export interface RmaPlace {
   readonly rkey: number;
   /** From the beginning of the memory, 0 to {@link MAX_RMA_OFFSET}. */
@@ -35,7 +34,6 @@ const LAST_ADDRESS = 2n ** 64n;
 export const RkeyAccess = {
   READ: 0x1,
   WRITE: 0x2,
-  /** Atomics, by the adapter. */
   ATOMIC: 0x4,
   /** Atomics, by messages to the owner. Nobody has both: the one would not see that the other is at a word. */
   ATOMIC_MESSAGES: 0x8,

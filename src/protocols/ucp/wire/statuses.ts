@@ -34,9 +34,7 @@ export const UcsStatus = {
 export type UcsStatusName = keyof typeof UcsStatus;
 export type UcsStatus = (typeof UcsStatus)[UcsStatusName];
 
-/** What is known of a status. */
 export interface StatusRules {
-  /** In a few words. */
   readonly text: string;
   /** What the system calls the same; undefined where it has no name for it. */
   readonly errno?: ErrnoName;
@@ -77,7 +75,6 @@ const RULES: Readonly<Record<UcsStatusName, StatusRules>> = {
 const NAMES = Object.keys(UcsStatus) as readonly UcsStatusName[];
 const NAME_OF: ReadonlyMap<number, UcsStatusName> = new Map(NAMES.map((name) => [UcsStatus[name], name]));
 
-/** Whether a number is a status. */
 export function isUcsStatus(value: number): value is UcsStatus {
   return NAME_OF.has(value);
 }
@@ -87,7 +84,6 @@ export function ucsStatusName(value: number): UcsStatusName | undefined {
   return NAME_OF.get(value);
 }
 
-/** What is known of a status. */
 export function statusRules(name: UcsStatusName): StatusRules {
   return RULES[name];
 }

@@ -10,7 +10,6 @@ const ID_BYTES = 8;
 /** In place of a device: there is none. */
 const NO_DEVICE = 0xff;
 const HAS_NO_TRANSPORTS = 0x80;
-/** It is the last of its kind. */
 const LAST = 0x80;
 const HAS_PATHS = 0x40;
 const HAS_SYSTEM_DEVICE = 0x20;
@@ -28,7 +27,6 @@ const Transport = {
   UD_VERBS: 0xd131,
 } as const;
 
-/** A queue pair that an address names. */
 export interface UcxQueuePair {
   readonly transport: 'rc_verbs' | 'ud_verbs';
   readonly qpn: number;

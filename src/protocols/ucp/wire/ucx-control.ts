@@ -24,7 +24,6 @@ export interface UcxConnectRequest extends UcxSender {
   readonly qpn: number;
   readonly endpoint: number;
   readonly connection: number;
-  /** As text. */
   readonly address: string;
 }
 

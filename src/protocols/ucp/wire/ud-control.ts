@@ -18,7 +18,6 @@ import { NO_UD_ENDPOINT } from './ud-header.js';
 // connection takes the asker's address behind that, as uct/ib/base/ib_iface.c packs it. What follows last is ours: UCX's Q_Key is the same everywhere, and its
 // path MTU is settled by other means. UCX has no message for the end either.
 
-/** Which message it is. The last is ours. */
 export const UdControlType = {
   CREQ: 1,
   CREP: 2,
@@ -42,14 +41,11 @@ const ROCE_V2 = 2 << 5;
 const isEndpoint = (number: number): boolean => number < NO_UD_ENDPOINT;
 const NO_ENDPOINT = 'which is no endpoint';
 
-/** Who asks for a connection. */
 export const ASKER = struct({
   qpn: only(u24, (qpn) => qpn >= MIN_QPN && qpn <= MAX_QPN, 'which is nobody’s'),
   endpoint: only(u24, isEndpoint, NO_ENDPOINT),
 });
-/** Which connection is asked for. */
 export const CONNECTION = struct({ connection: u32, path: only(u8, (path) => path === 0, 'and there is one path') });
-/** Who answers. */
 export const ANSWER = struct({ endpoint: only(u32, isEndpoint, NO_ENDPOINT) });
 
 const OURS = handshake('VUCT', 1, {
@@ -71,30 +67,22 @@ export const MAX_UD_CONTROL_BYTES = CREQ_BYTES;
 /** What an end says of itself, whoever asks. */
 export type UdSelf = ValuesOf<typeof OURS>;
 
-/** Somebody asks for a connection. */
 export interface UdConnectRequest extends UdSelf {
   readonly type: typeof UdControlType.CREQ;
   /** The asker's queue pair. */
   readonly qpn: number;
-  /** The asker's endpoint, by its own number. */
   readonly endpoint: number;
-  /** Which connection of the asker's it is. */
   readonly connection: number;
-  /** The asker's address. */
   readonly gid: Gid;
 }
 
-/** The answer. */
 export interface UdConnectReply extends UdSelf {
   readonly type: typeof UdControlType.CREP;
-  /** Whose it is, by its sender's number. */
   readonly endpoint: number;
 }
 
-/** An endpoint has ended. */
 export interface UdGone {
   readonly type: typeof UdControlType.GONE;
-  /** Which, by its sender's number. */
   readonly endpoint: number;
 }
 

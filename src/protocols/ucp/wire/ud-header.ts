@@ -8,17 +8,12 @@ export const NO_UD_ENDPOINT = 0xff_ffff;
 
 /** Flags of the word. Those above `ECN` are of datagrams that are no active messages, whose id has the same bits. */
 export const UdFlags = {
-  /** An active message. */
   AM: 1 << 24,
-  /** The receiver is to acknowledge it now. */
   ACK_REQ: 1 << 25,
-  /** It met congestion. */
   ECN: 1 << 26,
-  /** Something is missing at its sender. */
   NACK: 1 << 27,
   /** Bytes for the receiver's memory. */
   PUT: 1 << 28,
-  /** A message of the handshake. */
   CTL: 1 << 29,
 } as const;
 
@@ -27,14 +22,12 @@ const KNOWN_CTL: number = UdFlags.CTL | UdFlags.ACK_REQ | UdFlags.ECN;
 const ID_AT = 27;
 const FLAGS = 0xff00_0000;
 
-/** What a datagram is. */
 export const UdKind = {
   AM: 0,
   /** A message of the handshake, which has a PSN as active messages do. */
   CTL: 1,
   /** Nothing follows, and it has no PSN of its own, but that of the last that has one. */
   BARE: 2,
-  /** It is none. */
   UNKNOWN: 3,
 } as const;
 export type UdKind = (typeof UdKind)[keyof typeof UdKind];
@@ -44,7 +37,6 @@ export function amWord(endpoint: number, id: number, flags: number): number {
   return endpoint | UdFlags.AM | flags | (id << ID_AT);
 }
 
-/** What a word says that a datagram is. */
 export function kindOfWord(word: number): UdKind {
   if ((word & UdFlags.AM) !== 0) return UdKind.AM;
   const flags = word & FLAGS;
@@ -52,12 +44,10 @@ export function kindOfWord(word: number): UdKind {
   return (flags & ~KNOWN_CTL) === 0 ? UdKind.CTL : UdKind.UNKNOWN;
 }
 
-/** The id of an active message. */
 export function amIdOfWord(word: number): number {
   return word >>> ID_AT;
 }
 
-/** The endpoint that a datagram is for, by its receiver's number. */
 export function endpointOfWord(word: number): number {
   return word & NO_UD_ENDPOINT;
 }

@@ -4,7 +4,6 @@ import { constant, only, struct, u16, u64, u8, viewOf } from '../../../device/wi
 // Where a worker can be reached, in a form that it can send to others by whatever way it likes. The form is ours: UCX's describes devices and their
 // transports, of which there is one here, and where to meet by rdma_cm is all that it takes.
 
-/** By what a worker goes. */
 const TRANSPORTS = ['rc', 'ud'] as const;
 
 const VERSION = 1;

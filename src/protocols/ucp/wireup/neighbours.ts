@@ -1,6 +1,5 @@
 /** Another worker, as both ends know it. */
 export interface Neighbour {
-  /** Its own number. */
   readonly uuid: bigint;
   /** Its address as text: whoever says to be it and asks from elsewhere is not believed. */
   readonly host: string;
@@ -13,10 +12,8 @@ export interface OpenCall {
   readonly to: Neighbour;
 }
 
-/** A neighbour asks for this end. */
 export interface Asking {
   readonly from: Neighbour;
-  /** Its call. */
   readonly call: number;
 }
 
@@ -29,7 +26,6 @@ export type Verdict<C> =
   /** There are too many endpoints that nobody has asked for. */
   | { readonly kind: 'full' };
 
-/** A neighbour is being accepted. */
 export interface Acceptance<C> {
   readonly asking: Asking;
   /** Whose connection it is at this end; undefined for nobody's yet. */
@@ -49,7 +45,6 @@ function callKey(neighbour: Neighbour, call: number): string {
   return `${keyOf(neighbour)} ${call}`;
 }
 
-/** Things by neighbour, in their order. */
 class Lists<T> {
   readonly #lists = new Map<string, T[]>();
   #size = 0;
@@ -108,7 +103,6 @@ export class Neighbours<C extends OpenCall, E> {
     return this.#spare.size;
   }
 
-  /** Whether an endpoint is one of these. */
   isSpare(endpoint: E): boolean {
     return this.#whose.has(endpoint);
   }
@@ -129,7 +123,6 @@ export class Neighbours<C extends OpenCall, E> {
     return false;
   }
 
-  /** A call has ended, whichever way. */
   end(call: C): void {
     this.#calls.remove(call.to, call);
     for (const acceptance of this.#accepting.of(call.to)) if (acceptance.call === call) acceptance.call = undefined;
@@ -174,7 +167,6 @@ export class Neighbours<C extends OpenCall, E> {
     return acceptance.call;
   }
 
-  /** An endpoint has ended. */
   forget(endpoint: E): void {
     const key = this.#answers.get(endpoint);
     if (key !== undefined && this.#answered.get(key) === endpoint) this.#answered.delete(key);

@@ -48,7 +48,6 @@ export interface Making {
   readonly fail: (error: unknown) => void;
 }
 
-/** What a worker has for those who connect. */
 export interface WireupParts {
   readonly engine: Engine;
   readonly connector: Connector;
@@ -88,7 +87,6 @@ export class Wireup {
     return this.#neighbours.spare;
   }
 
-  /** Whether an endpoint is one of these. */
   isUnclaimed(endpoint: UcpEndpoint): boolean {
     return this.#neighbours.isSpare(endpoint);
   }
@@ -142,7 +140,6 @@ export class Wireup {
     return new UcpListener(listener);
   }
 
-  /** An endpoint was closed. */
   forget(endpoint: UcpEndpoint): void {
     this.#neighbours.forget(endpoint);
   }

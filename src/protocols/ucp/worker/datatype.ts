@@ -96,7 +96,6 @@ export function landedBytes(landed: Landed): number {
   return typeof landed === 'number' ? landed : landed.length;
 }
 
-/** Where a message goes that the program unpacks. */
 export class Unpacking {
   readonly buffer: Uint8Array;
   readonly #unpacking: UcpUnpacking;

@@ -51,9 +51,7 @@ export class EagerSend implements Waiting, Packer, Completion {
   onSent: (status: UcsStatus) => void = () => undefined;
   readonly #head: EagerHead;
   readonly #form: Form;
-  /** What of it is left to send, or all of it. */
   #data: Uint8Array;
-  /** Where that begins in the message. */
   #from = 0;
   #sentBytes = 0;
   #memory: Memory | undefined;
@@ -121,7 +119,6 @@ export class EagerSend implements Waiting, Packer, Completion {
     this.onSent(status);
   }
 
-  /** Packs what goes next of it. */
   pack(into: Uint8Array): number {
     const view = viewOf(into);
     const offset = this.#sentBytes;

@@ -16,7 +16,6 @@ export interface UcpEndpointAttributes extends Way {
   readonly tagProtocols: readonly SizeRange[];
 }
 
-/** Where an endpoint leads, for people. */
 export function wayText({ transport, localAddress, remoteAddress }: Way): string {
   if (localAddress === undefined || remoteAddress === undefined) return `by ${transport}`;
   return `by ${transport} from ${addressText(localAddress)} to ${addressText(remoteAddress)}`;

@@ -33,7 +33,6 @@ class ControlMessage<M> implements Waiting, Packer {
 /** Answers that a peer may cause while it takes none. */
 const MAX_ANSWERS = 65_536;
 
-/** What all endpoints of a worker share. */
 export interface WorkerParts {
   readonly engine: Engine;
   readonly domain: MemoryDomain;
@@ -41,9 +40,7 @@ export interface WorkerParts {
   nextNumber(): number;
   /** How long a peer may be silent of which something is expected; Infinity for ever. */
   readonly keepAliveMs: number;
-  /** Is told of all that comes. */
   readonly wakeup: Pick<Wakeup<unknown>, 'note'>;
-  /** Of all endpoints together. */
   readonly counters: Counters;
   readonly log: Log;
 }
@@ -75,7 +72,6 @@ export class EndpointParts {
   /** Calls the error handler in the async context in which the endpoint was made. */
   readonly #callbacks = new Callbacks();
 
-  /** How this end names the endpoint. */
   readonly epId: number;
 
   /** @param onClosed is told when it was closed */
@@ -215,7 +211,6 @@ export class EndpointParts {
     });
   }
 
-  /** The transport is there. */
   begin(transport: Transport & { close(): void }): void {
     this.#transport = transport;
     const early = this.#early;
@@ -234,7 +229,6 @@ export class EndpointParts {
     this.worker.engine.nextTurn(() => this.close());
   }
 
-  /** The transport has failed. */
   ended(status: UcsStatus): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

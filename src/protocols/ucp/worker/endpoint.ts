@@ -29,7 +29,6 @@ function patiently(call: string, flush: Promise<void>, options: WaitOptions, tim
   return flushing.promise;
 }
 
-/** The families of calls that an endpoint has. */
 export interface EndpointFamilies {
   readonly tags: TagEnd;
   readonly rma: RmaEnd;

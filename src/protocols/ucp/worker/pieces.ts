@@ -22,9 +22,7 @@ export function checkView(call: string, name: string, value: Uint8Array): void {
   if (!(value instanceof Uint8Array)) refuse(call, invalid(`${name} is ${show(value)}`, 'It is a Uint8Array'));
 }
 
-/** Where the program wants what it receives. */
 interface Landing {
-  /** What has to be filled. */
   readonly buffer: Uint8Array;
   /** What a receive gives, once all is where the program wants it. @param begin begins it */
   landed<R extends Landed>(begin: () => Promise<R>): Promise<R>;

@@ -5,7 +5,6 @@ import type { WaitOptions } from '../../core/index.js';
 import { packed, UcpTyped } from './datatype.js';
 import { gathered, type UcpData } from './pieces.js';
 
-/** A send that a program waits for. */
 export class PostedSend extends UcpPending<void> {
   /** Has it given up by whoever sends it. */
   giveUp: () => void = () => undefined;
@@ -35,14 +34,12 @@ export class PostedSend extends UcpPending<void> {
 export class PostedSyncSend extends PostedSend {
   #left = 2;
 
-  /** One of both. */
   readonly onHalf = (status: UcsStatus): void => {
     this.#left -= 1;
     if (status !== UcsStatus.UCS_OK || this.#left === 0) this.onDone(status);
   };
 }
 
-/** Why a send has failed. */
 export function sendError(parts: EndpointParts, call: string, status: UcsStatus): UcpError {
   return parts.failureOf(call) ?? new UcpError(call, status);
 }

@@ -5,15 +5,11 @@ import type { EndpointParts } from './endpoint-parts.js';
 import { lie } from './errors.js';
 
 type Phase =
-  /** Nobody wants it yet. */
   | 'announced'
   /** It is about to be fetched, as soon as there is room. */
   | 'starting'
-  /** This end reads it. */
   | 'reading'
-  /** It waits for room to ask the sender for it. */
   | 'asking'
-  /** The sender was asked. */
   | 'asked'
   | 'ended';
 
@@ -43,7 +39,6 @@ export class RendezvousReceive implements MessageSource, Waiting, Packer, Comple
     this.receiveId = parts.worker.nextNumber();
   }
 
-  /** As the sender names it. */
   get sendId(): number {
     return this.rts.head.requestId;
   }
@@ -137,7 +132,6 @@ export class RendezvousReceive implements MessageSource, Waiting, Packer, Comple
     return Math.min(this.size - this.#movedBytes, this.parts.transport.capabilities.get.zcopy);
   }
 
-  /** Decides how it is fetched. */
   #start(): void {
     const { domain } = this.parts.worker;
     const { get, put } = this.parts.transport.capabilities;

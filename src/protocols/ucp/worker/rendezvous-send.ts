@@ -27,7 +27,6 @@ export interface RendezvousHead {
 type Phase =
   /** It waits for room to say that the message is there. */
   | 'announcing'
-  /** The receiver knows. */
   | 'announced'
   /** The receiver has named its buffer, to which this end writes. */
   | 'writing'
@@ -43,7 +42,6 @@ export class RendezvousSend implements Waiting, Packer, Completion {
   #phase: Phase = 'announcing';
   /** What the receiver may read. */
   #exposed: Memory | undefined;
-  /** What is written from. */
   #borrowed: Memory | undefined;
   #isWriting = false;
   #isGivenUp = false;
@@ -74,7 +72,6 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     this.parts.go(this);
   }
 
-  /** The program has its data back. */
   giveUp(): void {
     if (this.#phase === 'ended' || this.#isGivenUp) return;
     this.#isGivenUp = true;
@@ -98,7 +95,6 @@ export class RendezvousSend implements Waiting, Packer, Completion {
     return undefined;
   }
 
-  /** The receiver asks for the data. */
   onRtr(asked: MessageOf<'RNDV_RTR'>): PeerProblem | undefined {
     const { size, offset } = asked.head;
     if (this.#phase !== 'announced') return lie(`the data of request ${this.requestId} is asked for twice`);

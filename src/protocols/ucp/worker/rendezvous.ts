@@ -101,7 +101,6 @@ export class Rendezvous implements Family {
   }
 }
 
-/** What is wrong with an answer. */
 function problemOf(status: UcsStatus, size: number | undefined): PeerProblem | undefined {
   if (status > 0 || status === UcsStatus.UCS_ERR_NO_RESOURCE) return lie(`status ${status} is no answer`);
   return size === undefined ? undefined : lie(`${size} bytes were read, and it was to be all`);

@@ -1,6 +1,5 @@
 import { type TagCounters, tagCounters } from '../protocol/index.js';
 
-/** What a worker counts. */
 export interface Counters extends TagCounters {
   /** Messages that were sent by tags, before the receiver had asked for them. */
   txEager: number;
@@ -12,25 +11,21 @@ export interface Counters extends TagCounters {
   txRndv: number;
   /** Active messages that were sent with their data. */
   txAmEager: number;
-  /** Those whose data was announced. */
   txAmRndv: number;
   /** Bytes of data of those that were sent with it. */
   txAmBytes: number;
   /** Active messages that came with all of their data, or with the last of it, and that a handler was there for. */
   rxAmMsg: number;
-  /** Those whose data was announced. */
   rxAmRndvRts: number;
   /** Bytes of data of those that came with it. */
   rxAmBytes: number;
   /** Rendezvous whose data this end reads. */
   rndvGetZcopy: number;
-  /** Those whose data this end writes. */
   rndvPutZcopy: number;
   /** Those whose data this end sends by messages. */
   rndvAm: number;
   /** Bytes that have gone by rendezvous, as the receivers say, of tags and active messages. */
   txRndvBytes: number;
-  /** Those that have come. */
   rxRndvBytes: number;
   /** Calls that have sent bytes of streams. */
   txStream: number;
@@ -38,10 +33,8 @@ export interface Counters extends TagCounters {
   /** Messages in which bytes of streams have come. */
   rxStreamChunk: number;
   rxStreamBytes: number;
-  /** Puts that were begun. */
   put: number;
   putBytes: number;
-  /** Gets that were begun. */
   get: number;
   getBytes: number;
   /** Atomics that were begun, fetching ones included. */
@@ -52,15 +45,11 @@ export interface Counters extends TagCounters {
   rxGet: number;
   /** Atomics likewise. */
   rxAtomic: number;
-  /** Keys that were unpacked. */
   rkeyUnpack: number;
-  /** Flushes of endpoints, those of the worker included. */
   flush: number;
-  /** Fences. */
   fence: number;
   /** Sends by tags, streams and active messages that had to wait for room. */
   pending: number;
-  /** Endpoints that were made. */
   epCreations: number;
   /** Attempts to make one that have come to nothing. */
   epCreationFailures: number;

@@ -41,7 +41,6 @@ export interface TagReceived {
   readonly length: number;
 }
 
-/** A receive that a program waits for. */
 export class PostedReceive extends UcpPending<TagReceived> implements TagReceive {
   readonly tag: Tag;
   readonly mask: Tag;

@@ -16,7 +16,6 @@ class Asleep extends UcpPending<void> {
 /** Has those go on who wait until something has come to a worker. Who looks in vain before he waits misses nothing that comes in between. */
 export class Wakeup<Owner> {
   readonly #asleep = new Set<Asleep>();
-  /** How often something has come. */
   #come = 0;
   /** How often it had when {@link wait} has last resolved. */
   #seen = 0;
@@ -28,7 +27,6 @@ export class Wakeup<Owner> {
     private readonly owner: Owner,
   ) {}
 
-  /** Something has come. */
   note(): void {
     this.#come += 1;
     if (this.#asleep.size > 0) this.#wake();
@@ -59,7 +57,6 @@ export class Wakeup<Owner> {
     }
   }
 
-  /** The worker was closed. */
   close(): void {
     this.#isClosed = true;
     for (const asleep of this.#asleep) asleep.reject(closed());

@@ -70,7 +70,6 @@ const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv:
 /** From 32 KiB on a rendezvous is quicker, by every link (docs/decisions/0053). */
 const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 32_768, rndvScheme: 'auto' };
 
-/** What a worker does. */
 export interface WorkerSettings extends LogSettings {
   readonly transport: TransportName;
   readonly unexpectedBytes: number;
@@ -118,7 +117,6 @@ export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
   };
 }
 
-/** What the environment says of what the program says nothing of. */
 function without(environment: UcpConfig, config: UcpConfig): UcpConfig {
   const said = new Map<string, unknown>(Object.entries(config));
   return Object.fromEntries(Object.entries(environment).filter(([name]) => said.get(name) === undefined));

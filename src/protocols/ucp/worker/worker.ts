@@ -145,7 +145,7 @@ export class UcpWorker implements Disposable {
   }
 
   /**
-   * Connects to the worker that has an {@link address}, of which it need not know. Both may do so, before, after or at the same time as the other: for each call of one and a call of the other there is one
+   * Connects to the worker that has an {@link UcpWorker.address address}, of which it need not know. Both may do so, before, after or at the same time as the other: for each call of one and a call of the other there is one
    * connection. Messages may be sent before the other end asks for it, and are received there; what they come by is the endpoint that its next call gives, and to which
    * it may reply before. The address of this worker itself gives an endpoint that leads back here.
    *

@@ -18,7 +18,6 @@ import type { Outgoing } from '../session/outgoing.js';
 import { Session } from '../session/session.js';
 import { Connector, type ConnectorSettings } from './connector.js';
 
-/** What a client's session is made with. */
 export interface ClientSettings extends Settings, ConnectorSettings {
   readonly addresses: readonly string[];
   readonly resource: string;
@@ -31,7 +30,6 @@ export interface ClientSettings extends Settings, ConnectorSettings {
 /** Names of sessions that are remembered: those of connections that began anew less often. */
 const MOST_NAMES = 64;
 
-/** A client's end of a session. */
 export class ClientSession extends Session {
   readonly resource: string;
   readonly #machines = new Map<SessionConnection, ClientMachine<Outgoing>>();
@@ -73,7 +71,6 @@ export class ClientSession extends Session {
     return this.#privateData;
   }
 
-  /** Where it is connected to, or tries to. */
   get url(): string {
     const [machine] = this.#machines.values();
     return machine.address;

@@ -7,7 +7,6 @@ import type { SessionConnection } from '../session/session-connection.js';
 import type { Outgoing } from '../session/outgoing.js';
 import { targetOfPeer } from '../url.js';
 
-/** How links are made. */
 export interface ConnectorSettings extends DeviceOptions, Pick<LinkOptions, 'inlineBytes'> {
   readonly localAddress: string | undefined;
   readonly connectTimeoutMs: number;

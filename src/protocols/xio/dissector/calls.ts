@@ -8,7 +8,6 @@ import {
 } from '../../core/index.js';
 import type { DirectRequest } from '../wire/index.js';
 
-/** A message that another one answers. */
 export class Call extends FollowedExchange {
   /** @param direct what it asks of the session itself, about memory that is granted */
   constructor(

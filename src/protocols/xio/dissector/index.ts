@@ -60,7 +60,6 @@ class LaneFollower {
   /** By the ends of a link, the one that speaks first: who that is. */
   readonly #speakers = new Map<string, string>();
 
-  /** A client says which connection a link is for. */
   begin({ from, to }: CaptureWay, { sessionId, connection }: Pick<SetupRequest, 'sessionId' | 'connection'>): void {
     const lane = `${idText(sessionId)} ${connection}`;
     remember(this.#speakers, `${from} > ${to}`, `${lane} client`);
@@ -73,7 +72,6 @@ class LaneFollower {
     return this.#speakers.get(way) ?? way;
   }
 
-  /** Whose messages go the other way. */
   listenerOf({ from, to }: CaptureWay): string {
     return this.speakerOf({ from: to, to: from });
   }
@@ -89,12 +87,10 @@ const BOTH = ['READ', 'WRITE'] as const;
 type Frame = ReturnType<typeof emptyFrame>;
 type Head = ReturnType<typeof emptyHead>;
 
-/** A message, read. */
 interface Said {
   readonly way: CaptureWay;
   readonly frame: Frame;
   readonly head: Head;
-  /** All of the head, and what of the message follows it. */
   readonly headBytes: Uint8Array;
   readonly payload: Uint8Array;
 }
@@ -241,14 +237,12 @@ export class XioDissector implements Dissector {
     return `ONE_WAY ${sn}${contentText(said)}${isAnswered ? ', receipt asked for' : ''}`;
   }
 
-  /** What a message answers, which ends by that. */
   #answered({ way, head }: Said, answer: string): Call | undefined {
     const call = this.#calls.find(this.#lanes.listenerOf(way), `${head.about}`);
     call?.end(way, answer);
     return call;
   }
 
-  /** Where a body lies that is to be READ. */
   #nameBody({ way, frame, payload }: Said, what: string, call: Call | undefined): void {
     const places = frame.operation === Operation.READ ? decodePlaces(payload, frame) : [];
     if (typeof places === 'string') return;

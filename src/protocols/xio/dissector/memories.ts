@@ -2,20 +2,16 @@ import { amount, type CapturedAccess, type CaptureWay, type FollowedExchange, re
 
 /** Memory that one end has named to the other. */
 export interface Named {
-  /** What lies there, or is to. */
   readonly what: string;
   readonly address: bigint;
   readonly length: number;
   /** What may be done there. */
   readonly operations: readonly CapturedAccess['operation'][];
-  /** What it is a part of. */
   readonly exchange: FollowedExchange | undefined;
-  /** Whether it is used again and again. */
   readonly isLasting: boolean;
 }
 
 interface Memory extends Named {
-  /** Of whose it is, and who uses it. */
   readonly owner: string;
   readonly user: string;
   /** PSNs of what was done there, and how many bytes of it those were about. */
@@ -31,7 +27,6 @@ export class MemoryFollower {
   readonly #named = new Map<string, Memory>();
   #count = 0;
 
-  /** An end has named memory of its own. */
   name({ from, to }: CaptureWay, named: Named): void {
     this.#count += 1;
     remember(this.#named, `${this.#count}`, { ...named, owner: from, user: to, seen: new Set(), doneBytes: 0 });

@@ -10,15 +10,12 @@ import { type MessageSource, setState } from './message-states.js';
 import { wrongState } from './problems.js';
 import type { XioMsg, XioSessionOps } from './types.js';
 
-/** Whose connection it is. */
 export interface ConnectionOwner extends LibxioSession {
   readonly ops: XioSessionOps;
   readonly teller: Teller;
-  /** The program has destroyed the connection. */
   onConnectionDestroyed(reason: XioStatus, message: string): void;
 }
 
-/** Something that the program has begun to send. */
 export interface Sending {
   readonly message: XioMsg;
   readonly bodyBytes: number;
@@ -26,7 +23,6 @@ export interface Sending {
   readonly begin: (session: XioSession) => Promise<void>;
 }
 
-/** Why it has ended. */
 interface End {
   readonly event: XioSessionEvent;
   readonly reason: XioStatus;
@@ -48,11 +44,9 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
   readonly handle = 'connection';
   phase: MessageSource['phase'] = 'connecting';
   isDisconnected = false;
-  /** Ends the attempt to connect. */
   attempt: AbortController | undefined;
   readonly session: ConnectionOwner;
   #inner: XioSession | undefined;
-  /** What waits for the connection. */
   readonly #waiting: Sending[] = [];
   /** Messages of the program's that are not its own again. */
   #under = 0;
@@ -122,7 +116,6 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     this.#finish(CLOSED);
   }
 
-  /** The number of what is sent next. */
   nextSn(): number {
     this.#sent += 1;
     return this.#sent;
@@ -148,7 +141,6 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     void done.then(() => this.#settled());
   }
 
-  /** Tells the program of a message, in its turn. */
   tell(action: (ops: XioSessionOps, session: LibxioSession, userContext: unknown) => void): void {
     const { session } = this;
     session.teller.tell(() => action(session.ops, session, this.userContext));
@@ -196,7 +188,6 @@ export class ConnectionCore implements LibxioConnection, MessageSource {
     );
   }
 
-  /** A message of the program's has failed, and is its own again. */
   fail(message: XioMsg, error: unknown): void {
     setState(message, undefined);
     const status = error instanceof XioError ? error.status : XioStatus.XIO_E_UNSUCCESSFUL;

@@ -23,10 +23,8 @@ const PARAMS: FieldsOf<XioContextParams> = {
   open: true,
 };
 
-/** What a context is inside. */
 export class ContextCore implements LibxioContext {
   readonly handle = 'context';
-  /** Servers, sessions of servers, and connections that there are. */
   readonly users = new Set<object>();
   isDestroyed = false;
   stopLoop: (() => void) | undefined;
@@ -34,7 +32,6 @@ export class ContextCore implements LibxioContext {
 
   constructor(readonly params: XioContextParams) {}
 
-  /** A program was told something. */
   told(): void {
     for (const wake of this.#waiting) wake();
   }
@@ -125,7 +122,6 @@ export function xioContextDestroy(context: LibxioContext): void {
 /** Calls the callbacks of a program: each in a turn of its own, in order, and in the async context in which this was made. */
 export class Teller {
   readonly #callbacks = new Callbacks();
-  /** Something was told. */
   onTold: (() => void) | undefined;
 
   tell(action: () => void): void {

@@ -4,20 +4,16 @@ import type { LibxioSession } from './handles.js';
 import { wrongState } from './problems.js';
 import type { XioMsg, XioSessionOps } from './types.js';
 
-/** Where a message came. */
 export interface MessageSource {
   readonly phase: 'connecting' | 'established' | 'ended' | 'torn down' | 'destroyed';
   /** The session, once there is one. */
   readonly inner: XioSession | undefined;
-  /** Whatever the program has begun with the message is done. */
   follow(done: Promise<void>): void;
-  /** Tells the program of a message, in its turn. */
   tell(action: (ops: XioSessionOps, session: LibxioSession, userContext: unknown) => void): void;
 }
 
 /** Whose a message is, and what may be done with it. */
 export type MessageState =
-  /** It is on its way, and is xio's. */
   | { readonly kind: 'sent'; readonly controller: AbortController | undefined }
   /** A request whose response the program has not released. */
   | { readonly kind: 'answered'; readonly source: MessageSource }

@@ -37,7 +37,6 @@ const FLAGS = Object.values(XioMsgFlag).reduce<number>((bits, bit) => bits | bit
 /** What waits for a connection that is not there yet; afterwards the session counts. */
 const MOST_WAITING = 1024;
 
-/** What is sent. */
 interface Parts {
   readonly header: Uint8Array;
   readonly body: readonly Bytes[];

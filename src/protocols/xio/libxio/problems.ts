@@ -17,7 +17,6 @@ const OPS: FieldsOf<XioSessionOps> = {
   assignDataInBuf: true,
 };
 
-/** What a call says that comes at the wrong time. */
 export function wrongState(call: string, sentence: string): XioError {
   return new XioError('XIO_E_STATE', `${call}: ${sentence}`);
 }

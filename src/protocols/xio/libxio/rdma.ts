@@ -82,7 +82,6 @@ export function xioUnregisterRemoteKey(managedRkey: LibxioManagedRkey): void {
   managedOf('xioUnregisterRemoteKey', managedRkey).isRegistered = false;
 }
 
-/** What is to be moved. */
 interface Moves {
   readonly isRead: boolean;
   readonly places: readonly XioRdmaSge[];

@@ -8,7 +8,6 @@ import type { LibxioConnection, LibxioSession } from './handles.js';
 import { wrongState } from './problems.js';
 import type { XioSessionOps } from './types.js';
 
-/** What a client's session is to be. */
 export interface Wanted {
   readonly url: string;
   readonly privateData: Uint8Array;

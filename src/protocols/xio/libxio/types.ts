@@ -96,7 +96,6 @@ export interface XioNewSessionReq {
 
 /** What `onSessionEstablished` is told: `struct xio_new_session_rsp`. */
 export interface XioNewSessionRsp {
-  /** What the server has accepted with. */
   readonly privateData: Uint8Array;
 }
 

@@ -37,7 +37,6 @@ export interface Moving {
   takeBack(): void;
 }
 
-/** What is to be moved. */
 export interface Moved {
   readonly isRead: boolean;
   readonly place: Uint8Array;
@@ -77,7 +76,6 @@ interface Mapping<L> {
   readonly length: number;
   readonly access: Access;
   readonly place: Uint8Array | undefined;
-  /** Accesses that are under way. */
   readonly users: Set<Running<L>>;
   /** The peer has revoked it, and is told when none is. */
   onIdle: (() => void) | undefined;
@@ -102,7 +100,6 @@ interface Running<L> {
 /** What one connection knows of the peer's grants. */
 interface Known<L> {
   readonly mappings: Map<string, Mapping<L>>;
-  /** Those that wait for the answer to MAP. */
   readonly waiting: Map<string, Running<L>[]>;
 }
 
@@ -154,7 +151,6 @@ export class Accesses<L> {
     else mapping.onIdle = done;
   }
 
-  /** The session is over. */
   end(status: XioStatus): void {
     for (const running of this.#running) {
       running.moving?.takeBack();
@@ -162,7 +158,6 @@ export class Accesses<L> {
     }
   }
 
-  /** Does what is next. */
   #go(running: Running<L>): void {
     if (running.isOver) return;
     const { lane, request } = running;

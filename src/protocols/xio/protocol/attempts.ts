@@ -19,9 +19,7 @@ export class Attempts {
   #tried = 0;
   #pauseMs = 0;
   #attemptMs = Infinity;
-  /** The quickest answer of the server. */
   #answerMs = Infinity;
-  /** When this round began. */
   #begunMs = 0;
 
   constructor(addresses: readonly string[]) {
@@ -43,12 +41,10 @@ export class Attempts {
     this.#answerMs = Math.min(this.#answerMs, afterMs);
   }
 
-  /** An attempt begins. */
   begin(nowMs: number): void {
     if (this.#tried === 0) this.#begunMs = nowMs;
   }
 
-  /** Other addresses are tried from now on, from the first. */
   use(addresses: readonly string[]): void {
     this.#addresses = addresses;
     this.#index = 0;

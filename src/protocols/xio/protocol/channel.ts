@@ -96,7 +96,6 @@ export class Channel<I extends Item> {
   readonly #kept = new KeptItems<I>();
   readonly #controls: I[] = [];
   readonly #calls: I[] = [];
-  /** What waits for an answer or a receipt, by its number. */
   readonly #asked = new Map<number, I>();
   readonly #served = new Map<number, Served>();
   #peer: Limits | undefined;
@@ -105,7 +104,6 @@ export class Channel<I extends Item> {
   #credits: SendCredits | undefined;
   #granting: ReceiveCredits;
   #isAttached = false;
-  /** The number of what is sent next on this link. */
   #nextSn = 1;
   #received = 0;
   #toldReceived = 0;
@@ -118,7 +116,6 @@ export class Channel<I extends Item> {
   constructor(
     readonly own: Limits,
     private readonly listener: ChannelListener<I>,
-    /** Makes an item of the protocol's own. */
     private readonly make: (item: Item) => I,
   ) {
     this.#granting = new ReceiveCredits(own);
@@ -174,7 +171,6 @@ export class Channel<I extends Item> {
     return this.#replayed;
   }
 
-  /** What waits for an answer under that number. */
   find(sn: number): I | undefined {
     return this.#asked.get(sn);
   }
@@ -255,7 +251,6 @@ export class Channel<I extends Item> {
     return peerReceived === 0 ? undefined : this.#acknowledge(peerReceived);
   }
 
-  /** The link is gone. */
   detach(): void {
     this.#isAttached = false;
     this.#granting.forgetAnnounced();

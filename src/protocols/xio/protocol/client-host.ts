@@ -22,15 +22,12 @@ export interface ClientHost {
   sessionId(life: number): Uint8Array;
   /** Whether there is room for what another server may send. @returns a sentence that says why not */
   roomProblem(): string | undefined;
-  /** The session can be talked on. */
   onOpen(how: 'begun' | 'resumed' | 'restarted', answer: SetupAnswer): void;
   /** The server has sent the session on. @param isClean whether nothing that was sent is in doubt */
   onRedirected(address: string, isClean: boolean): void;
-  /** It is over. */
   onOver(status: XioStatus, reason: string, answer?: SetupAnswer): void;
 }
 
-/** How a client behaves. */
 export interface ClientManners {
   readonly addresses: readonly string[];
   readonly resource: string;

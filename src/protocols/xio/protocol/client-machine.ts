@@ -25,16 +25,13 @@ export class ClientMachine<I extends Item> {
   #hasRestarted = false;
   #epoch: Uint8Array = new Uint8Array(EPOCH_BYTES);
   #isKnown = false;
-  /** Where the server has sent the session. */
   #next: readonly string[] = [];
   /** Since when the server that there is has the session. */
   #begunMs = 0;
   #openMs = 0;
-  /** When SESSION was sent. */
   #askedMs = 0;
   /** Since when links are lost before anything of use was said. */
   #lostMs = 0;
-  /** How many of them. */
   #fruitless = 0;
 
   constructor(
@@ -49,7 +46,6 @@ export class ClientMachine<I extends Item> {
     return this.#state;
   }
 
-  /** What it is connected to, or tries to be. */
   get address(): string {
     return this.#attempts.address;
   }
@@ -76,7 +72,6 @@ export class ClientMachine<I extends Item> {
     this.#failed(XioStatus.XIO_E_TIMEOUT, 'the server did not answer in time');
   }
 
-  /** The link was lost. */
   onLinkLost(reason: string): void {
     switch (this.#state) {
       case 'asking':
@@ -135,7 +130,6 @@ export class ClientMachine<I extends Item> {
     if (this.#state !== 'open') this.#late();
   }
 
-  /** Ends it. */
   over(status: XioStatus, reason: string, answer?: SetupAnswer): void {
     if (this.#state === 'over') return;
     this.#state = 'over';

@@ -23,7 +23,6 @@ export class CloseHandshake {
     return this.#fin === 'acknowledged' && this.hasHeard;
   }
 
-  /** FIN waits to be sent. */
   due(): void {
     this.#fin = 'due';
   }

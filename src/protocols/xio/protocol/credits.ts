@@ -48,7 +48,6 @@ export class SendCredits {
     if (isDone) this.#doneMessages += 1;
   }
 
-  /** It has answered a request. */
   answered(): void {
     this.#doneMessages += 1;
   }
@@ -70,7 +69,6 @@ export class SendCredits {
 export class ReceiveCredits {
   #receivedMessages = 0;
   #receivedBytes = 0;
-  /** Of bodies that are on their way. */
   #announcedBytes = 0;
   #grantedMessages: number;
   #grantedBytes: number;

@@ -2,7 +2,6 @@ import { type Access, type Body, DirectOperation, type DirectRequest, encodeMapp
 import type { Item } from './item.js';
 import { hex } from './served-sessions.js';
 
-/** Memory of a session that is granted at a time. */
 export const MOST_GRANTS = 4096;
 /** Places that were revoked, and that the peer has not let go of: beyond that it is not waited for. */
 const MOST_LINGERING = 256;
@@ -48,7 +47,6 @@ interface Landing<L> {
 
 /** Memory that the peer may use, until it is revoked. */
 class Grant<L> {
-  /** Where it is used directly, or was. */
   readonly mappings = new Map<L, Mapping>();
   /** Where bodies of the peer's are landing. */
   readonly landings = new Set<Landing<L>>();
@@ -121,7 +119,6 @@ export class Grants<L> {
     return offset + length <= grant.length ? XioStatus.XIO_E_SUCCESS : XioStatus.XIO_E_REM_USER_BUF_OVERFLOW;
   }
 
-  /** The memory of a request that can be done. */
   memory({ id, offset, length }: DirectRequest): Uint8Array {
     const grant = this.#byId.get(hex(id));
     return grant?.bytes.subarray(offset, offset + length) ?? new Uint8Array(0);
@@ -198,7 +195,6 @@ export class Grants<L> {
   }
 }
 
-/** What a grant's answer is made of. */
 export function spoilable(item: Item, takeBack: () => void): GrantAnswer {
   return {
     spoil: (status) => {

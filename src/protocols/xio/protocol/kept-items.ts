@@ -12,7 +12,6 @@ export class KeptItems<I extends Item> {
   #gone = 0;
   #lastSn = 0;
 
-  /** The number that was given last. */
   get lastSn(): number {
     return this.#lastSn;
   }
@@ -39,7 +38,6 @@ export class KeptItems<I extends Item> {
     this.#items.push(item);
   }
 
-  /** One that is kept. */
   at(sn: number): I {
     const item = this.#items.at(this.#gone + sn - this.ackedSn - 1);
     assert(item?.sn === sn, 'an item is kept under its number');

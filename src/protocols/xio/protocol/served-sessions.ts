@@ -3,7 +3,6 @@ import { Action, type SetupRequest } from '../wire/index.js';
 /** Connections that were sent on, of which it is remembered what has come. */
 const MOST_PARTED = 4096;
 
-/** One connection of a session at its server. */
 export interface ServedEnd {
   /** The last number of the client's up to which all has come. */
   readonly received: number;
@@ -16,7 +15,6 @@ export type Verdict<E> =
   | { readonly action: typeof Action.UNKNOWN; readonly received: number }
   | { readonly action: 'distrust'; readonly lie: string };
 
-/** The sessions of one life of a server, by their names. */
 export class ServedSessions<E extends ServedEnd> {
   readonly #ends = new Map<string, E>();
   /** Up to which number all has come of clients that were sent on, and may not have heard it. */
@@ -25,7 +23,6 @@ export class ServedSessions<E extends ServedEnd> {
   /** @param epoch what tells this life of the server from others, at random */
   constructor(readonly epoch: Uint8Array) {}
 
-  /** Connections that there are. */
   get size(): number {
     return this.#ends.size;
   }
@@ -68,7 +65,6 @@ function keyOf({ sessionId, connection }: SetupRequest): string {
   return `${hex(sessionId)}/${connection}`;
 }
 
-/** A session's name as text. */
 export function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

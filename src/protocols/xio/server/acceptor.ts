@@ -7,11 +7,9 @@ const PATIENCE_MS = 10_000;
 /** Clients that may be pending at a time. */
 const MOST = 1024;
 
-/** A client whose SESSION has arrived. */
 export interface AcceptedClient {
   readonly end: LinkEnd;
   readonly request: SetupRequest;
-  /** Up to which number the client has received. */
   readonly received: number;
 }
 
@@ -21,7 +19,6 @@ export class Acceptor {
 
   constructor(private readonly onGreeted: (greeted: AcceptedClient) => void) {}
 
-  /** A link has come. */
   add(link: Link): void {
     const guest = this.#guest(link);
     const end = new LinkEnd(guest, link);

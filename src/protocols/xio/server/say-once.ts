@@ -5,11 +5,8 @@ import type { LinkEnd, LinkUser } from '../session/link-end.js';
 /** How long a client that gives no room is kept. */
 const PATIENCE_MS = 10_000;
 
-/** What is said. */
 interface Saying {
-  /** The header of SESSION_ANSWER. */
   readonly answer: Uint8Array;
-  /** Up to which number all has come. */
   readonly received: number;
 }
 

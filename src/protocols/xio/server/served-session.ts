@@ -60,7 +60,6 @@ export function answerOf(epoch: Uint8Array, answer: Partial<SetupAnswer> & Pick<
   });
 }
 
-/** Whoever has accepted sessions. */
 export interface SessionHost {
   readonly epoch: Uint8Array;
   /** The program has answered it, or it has ended before. */
@@ -69,14 +68,12 @@ export interface SessionHost {
   onSessionEnded(session: ServedSession): void;
 }
 
-/** A connection of the session, as the client has asked for it. */
 interface Asked {
   readonly lane: SessionConnection;
   readonly request: SetupRequest;
   stopTimer: (() => void) | undefined;
 }
 
-/** A server's end of a session. */
 export class ServedSession extends Session {
   readonly resource: string;
   readonly privateData: Uint8Array;
@@ -101,7 +98,6 @@ export class ServedSession extends Session {
     return this.lanes.at(0)?.connection;
   }
 
-  /** A client begins a connection of it. */
   join({ end, request }: AcceptedClient): SessionConnection {
     const lane = new SessionConnection(this.settings, this, request.connection);
     this.lanes.push(lane);

@@ -233,7 +233,6 @@ class Server implements XioServer, SessionHost {
   }
 }
 
-/** A connection of a session, as the table of them has it. */
 class ServedLane {
   constructor(
     readonly session: ServedSession,

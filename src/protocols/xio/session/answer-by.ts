@@ -4,7 +4,6 @@ import type { XioParts, XioRequest, XioRequestHandler } from '../api.js';
 import { textOf } from './arguments.js';
 
 const PARTS_FIELDS: FieldsOf<XioParts> = { header: true, body: true };
-/** Of an answer, what its requester has to know. */
 const TOO_LONG: readonly string[] = ['XIO_E_RSP_BUF_SIZE_MISMATCH', 'XIO_E_MSG_SIZE'];
 
 /** Has a handler deal with a request: what it gives is the answer, and what it throws is told to the requester. */

@@ -34,7 +34,6 @@ function lost(status: XioStatus, mayHaveRun: boolean): XioError {
   return new XioError(code ?? 'XIO_E_SESSION_ABORTED', 'the session has ended', { mayHaveRun });
 }
 
-/** What both kinds of calls share. */
 abstract class Call<T> extends Pending<T> {
   #item: Outgoing | undefined;
 
@@ -45,7 +44,6 @@ abstract class Call<T> extends Pending<T> {
     super(call);
   }
 
-  /** Sends it, and begins to wait. */
   begin(item: Outgoing, { signal, deadlineMs }: Pick<XioRequestOptions, 'signal' | 'deadlineMs'>): void {
     this.#item = item;
     const { lane } = this;
@@ -155,7 +153,6 @@ export function sendMessage(
   return call.promise;
 }
 
-/** What a request is sent with beside its parts. */
 export interface RequestSettings extends Pick<
   XioRequestOptions,
   'signal' | 'deadlineMs' | 'maxResponseBytes' | 'idempotent'

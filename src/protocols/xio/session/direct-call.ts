@@ -4,7 +4,6 @@ import { type Clock, XioError } from '../transport/index.js';
 import { type Body, statusName, XioStatus } from '../wire/index.js';
 import type { XioDirectOptions } from '../api.js';
 
-/** What is to be read or written. */
 export interface DirectFields extends XioDirectOptions, Pick<AccessRequest, 'isRead' | 'id' | 'offset'> {
   readonly memory: Body;
 }

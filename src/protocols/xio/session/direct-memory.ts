@@ -99,7 +99,6 @@ export class DirectMemory implements GrantHost<SessionConnection>, AccessHost<Se
     return call.promise;
   }
 
-  /** The session is over. */
   end(status: XioStatus): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

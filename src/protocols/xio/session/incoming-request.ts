@@ -21,16 +21,12 @@ import { Outgoing, type Sender } from './outgoing.js';
 
 const CALL = 'reply';
 
-/** What it takes to answer. */
 export interface Answering {
   readonly session: XioSession;
-  /** Those of the session. */
   readonly callbacks: Callbacks;
   /** Bodies up to so long are copied. */
   readonly inlineBytes: number;
-  /** It was answered. */
   readonly forget: () => void;
-  /** The program is done with its body. */
   readonly letGo: () => void;
 }
 
@@ -152,7 +148,6 @@ export class IncomingRequest implements XioRequest {
   }
 }
 
-/** What an answer that tells of a failure means to the requester. */
 export function failureOf(status: XioStatus, header: Uint8Array): XioError {
   const code = statusName(status) ?? 'XIO_E_UNSUCCESSFUL';
   const text = new TextDecoder().decode(header);

@@ -13,7 +13,6 @@ export interface LinkUser {
 /** What a link delivers, as long as it is the one in use: of others nothing counts any more. */
 export class LinkEnd implements LinkReceiver {
   constructor(
-    /** Whoever uses it now. */
     public user: LinkUser,
     readonly link: Link,
   ) {}

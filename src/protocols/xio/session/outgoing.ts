@@ -12,20 +12,16 @@ export interface Sender {
   onSent?(): void;
   /** The peer has it, or has let go of it where that was asked for. */
   onDone(): void;
-  /** Neither will be. */
   onFailed(status: XioStatus): void;
 }
 
 /** Something on its way to the peer, with what keeps its memory in reach. */
 export class Outgoing extends Item {
   sender: Sender | undefined;
-  /** Where the body of its response is to lie. */
   into: Body | undefined;
   /** Of a response: where the requester has said that it may be written, and on which link. */
   target: { readonly link: Link; readonly token: Uint8Array } | undefined;
-  /** Where a response is coming to. */
   landing: Body | undefined;
-  /** By which link. */
   landingLink: Link | undefined;
   /** The header, where it says something of the link that it goes by. */
   headerFor: (() => Uint8Array) | undefined;

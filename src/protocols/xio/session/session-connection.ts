@@ -34,7 +34,6 @@ const NOTHING = new Uint8Array(0);
 /** A request or a message of the peer's. Header and body are the receiver's. */
 export interface Arrived {
   readonly sn: number;
-  /** Of the channel, in which it has come. */
   readonly life: number;
   readonly header: Uint8Array;
   readonly body: Body;
@@ -47,9 +46,7 @@ export interface Arrived {
   readonly target: Outgoing['target'];
 }
 
-/** The session that owns a connection. */
 export interface SessionConnectionOwner {
-  /** Where a body is to lie. */
   landing(bodyBytes: number, header: Uint8Array): Body;
   /** Where the body of a request of the session's own is to lie. Undefined: anywhere. */
   directLanding(lane: SessionConnection, bodyBytes: number, header: Uint8Array): Body | undefined;
@@ -59,7 +56,6 @@ export interface SessionConnectionOwner {
   /** What has come under that number is not to be answered any more. */
   onForgotten(lane: SessionConnection, sn: number): void;
   onFin(lane: SessionConnection): void;
-  /** Both ends are done. */
   onDone(lane: SessionConnection): void;
   /** A SESSION or its answer has come. @returns what cannot be true of it */
   onSetup(lane: SessionConnection, head: Head, header: Uint8Array): string | undefined;
@@ -72,7 +68,6 @@ export interface SessionConnectionOwner {
   onLie(lane: SessionConnection, lie: string): void;
 }
 
-/** How the body of what comes has come. */
 interface Coming {
   headBytes: Uint8Array;
   isLanded: boolean;
@@ -89,7 +84,6 @@ interface Aside {
 /** One connection of a session: its channel, bound to whichever link there is. */
 export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   readonly channel: Channel<Outgoing>;
-  /** Which connection of the session it is. */
   readonly connection: number;
   readonly #outHead = emptyHead(Kind.NOP);
   readonly #inHead = emptyHead(Kind.NOP);
@@ -102,7 +96,6 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   #keepAlive: KeepAlive | undefined;
   #probes: CreditProbes | undefined;
   #isPumping = false;
-  /** Messages that have come. */
   #heard = 0;
 
   constructor(
@@ -119,7 +112,6 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
     return this.#link;
   }
 
-  /** The link, or the last that there was. */
   get lastLink(): Link | undefined {
     return this.#link ?? this.#lastLink;
   }
@@ -180,7 +172,6 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
     this.pump();
   }
 
-  /** Sends what there is to be sent. */
   pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;

@@ -57,7 +57,6 @@ export abstract class Session implements XioSession, SessionConnectionOwner {
   readonly #direct: DirectMemory;
   /** Requests that have come, and are not answered. */
   readonly #requests = new Map<SessionConnection, Map<number, IncomingRequest>>();
-  /** Those that nobody has taken. */
   readonly #untaken: IncomingRequest[] = [];
   readonly #counts = { requestsSent: 0, responsesReceived: 0, requestsReceived: 0, messagesSent: 0 };
   readonly #traffic = { messagesReceived: 0, bytesSent: 0, bytesReceived: 0 };
@@ -96,9 +95,7 @@ export abstract class Session implements XioSession, SessionConnectionOwner {
   protected abstract take(): void;
   /** Whether both ends of a connection were done, and it was lost before they knew. */
   protected abstract hasParted(lane: SessionConnection): boolean;
-  /** Whether it was accepted. */
   protected abstract readonly isOpen: boolean;
-  /** It has ended. */
   protected abstract onEnded(): void;
 
   get state(): XioSession['state'] {
@@ -367,12 +364,10 @@ export abstract class Session implements XioSession, SessionConnectionOwner {
     for (const lane of this.lanes.slice()) this.#finish(lane);
   }
 
-  /** A connection of a session that is being closed. */
   protected joined(lane: SessionConnection): void {
     if (this.#isClosing) this.#finish(lane);
   }
 
-  /** A lane has a link, and goes on with the session. */
   protected resumed(lane: SessionConnection): void {
     this.#reconnects += 1;
     if (!this.#isReferenced) lane.link?.unref();

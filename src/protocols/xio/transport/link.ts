@@ -52,7 +52,6 @@ export interface Move {
   readonly memory: Body;
 }
 
-/** Whoever a link belongs to. */
 export interface LinkReceiver {
   /**
    * A body is on its way that does not come with its head.
@@ -84,7 +83,6 @@ export interface LinkReceiver {
   onEnd(failure: Error | undefined): void;
 }
 
-/** A clock that calls back. */
 export interface Clock {
   /** µs that never go back. */
   nowUs(): number;

@@ -47,7 +47,6 @@ export interface DeviceOptions {
   readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
 }
 
-/** Where a link is made to. */
 export interface LinkTarget extends LinkOptions, DeviceOptions {
   readonly host: string;
   readonly port: number;
@@ -57,7 +56,6 @@ export interface LinkTarget extends LinkOptions, DeviceOptions {
   readonly timeoutMs: number;
 }
 
-/** Where links come. */
 export interface LinkPlace extends LinkOptions, DeviceOptions {
   readonly host?: string | undefined;
   /** 0: any that is free. */
@@ -75,7 +73,6 @@ export interface LinkListener {
   unref(): void;
 }
 
-/** A kind of links. */
 export interface Transport {
   readonly scheme: Scheme;
 

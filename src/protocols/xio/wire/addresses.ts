@@ -2,7 +2,6 @@ import { viewOf } from '../../../device/wire/index.js';
 
 // URLs of servers, as messages carry them: {length 2, URL}..., whose number is said elsewhere.
 
-/** URLs in one message. */
 export const MAX_ADDRESSES = 64;
 /** Bytes of a URL, of a resource, and of words. */
 export const MAX_TEXT_BYTES = 1024;

@@ -19,7 +19,6 @@ export function isOnePiece(body: Body): body is Uint8Array {
   return body instanceof Uint8Array;
 }
 
-/** A body of these pieces. */
 export function bodyOf(pieces: readonly Uint8Array[]): Body {
   const filled = pieces.filter(({ byteLength }) => byteLength > 0);
   return filled.length > 1 ? filled : (filled.at(0) ?? NOTHING);

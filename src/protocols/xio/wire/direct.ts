@@ -47,14 +47,12 @@ export const DirectOperation = {
   MAP: 1,
   /** Asks for bytes of it, as the body of the response. */
   READ: 2,
-  /** Has the body put there. */
   WRITE: 3,
   /** It is granted no more. Answered when the peer has nothing under way there. */
   REVOKE: 4,
 } as const;
 export type DirectOperation = (typeof DirectOperation)[keyof typeof DirectOperation];
 
-/** A request of the session's own. */
 export interface DirectRequest {
   readonly operation: DirectOperation;
   readonly id: Uint8Array;
@@ -62,7 +60,6 @@ export interface DirectRequest {
   readonly length: number;
 }
 
-/** How memory can be used. */
 export interface Mapped {
   readonly length: number;
   readonly access: Access;

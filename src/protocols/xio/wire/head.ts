@@ -15,18 +15,15 @@ export const HEAD_BYTES = 88;
 const TOKEN_OFFSET = 72;
 const TOKEN_END = 88;
 
-/** The fields of a head. */
 export interface Head {
   kind: Kind;
   /** Of a sequenced kind, from 1 on; 0 of others. */
   sn: number;
-  /** Up to which number the sender has received all. */
   ackSn: number;
   /** Bytes of bodies of requests and messages that the receiver of this may have sent, in all. */
   grantedBytes: number;
   /** Requests and messages likewise. */
   grantedMessages: number;
-  /** The number of the message of the receiver's that this is about. */
   about: number;
   status: XioStatus;
   bodyBytes: number;
@@ -36,7 +33,6 @@ export interface Head {
   headerBytes: number;
 }
 
-/** A head that says nothing yet. */
 export function emptyHead(kind: Kind): Head {
   return {
     kind,
@@ -139,7 +135,6 @@ export function headerOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(HEAD_BYTES);
 }
 
-/** The token of a head that has one. Shares its memory. */
 export function tokenOf(bytes: Uint8Array, head: Head): Uint8Array | undefined {
   return (head.flags & Flag.TOKEN) === 0 ? undefined : bytes.subarray(TOKEN_OFFSET, TOKEN_END);
 }

@@ -5,36 +5,28 @@
 export const Kind = {
   /** Says no more than what has come, and what may come. */
   NOP: 0x01,
-  /** A request. */
   REQUEST: 0x12,
-  /** Its answer. */
   RESPONSE: 0x14,
   /** A message that is not answered. */
   ONE_WAY: 0x22,
   /** The receiver's program has let go of such a message. */
   RECEIPT: 0x24,
-  /** A client begins a session, or goes on with it. */
   SESSION: 0x102,
-  /** What the server says to that. */
   SESSION_ANSWER: 0x104,
   /** The sender begins nothing any more, and waits for nothing. */
   FIN: 0x402,
   /** The sender ends the session at once. Its status says why. */
   ABORT: 0x404,
-  /** The requester has given up. */
   CANCEL: 0x802,
   /** Stands in its order for something that was given up before the peer had it. */
   VOID: 0x1004,
   /** The server sends the session on: what was not sent yet is for another. */
   MOVE: 0x1008,
-  /** Asks for a sign of life. */
   KEEP_ALIVE: 0x4002,
-  /** Gives it. */
   ALIVE: 0x4004,
 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
-/** The rules of a kind. */
 export interface KindRules {
   readonly name: keyof typeof Kind;
   /** Whether it has a number in the order of its connection, and is sent again on the next until the peer has it. */
@@ -77,7 +69,6 @@ export function rulesOf(kind: number): KindRules | undefined {
   return RULES.get(kind);
 }
 
-/** Bits of a head's flags. */
 export const Flag = {
   /** The sender waits for word that this has come. */
   ACKNOWLEDGE: 0x0001,

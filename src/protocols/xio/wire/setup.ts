@@ -46,11 +46,9 @@ export function decodeMove(bytes: Uint8Array): readonly string[] | string {
 export const SESSION_ID_BYTES = 16;
 /** Bytes of what tells one life of a server from the next. */
 export const EPOCH_BYTES = 8;
-/** Of a session, at a server. */
 export const MAX_CONNECTIONS = 64;
 export const MAX_PRIVATE_BYTES = 2048;
 
-/** What an end takes. */
 export interface Limits {
   /** Requests and messages that the peer may have here before the program lets go of them. */
   readonly queueMessages: number;
@@ -65,7 +63,6 @@ export interface SetupRequest {
   readonly sessionId: Uint8Array;
   /** Of the server that has accepted it; zeros before one has. */
   readonly epoch: Uint8Array;
-  /** Which connection of the session. */
   readonly connection: number;
   /** Whether a server has accepted it before: one that does not know of it must not begin it anew. */
   readonly isKnown: boolean;
@@ -74,10 +71,8 @@ export interface SetupRequest {
   readonly privateData: Uint8Array;
 }
 
-/** What becomes of it. */
 export const Action = {
   ACCEPT: 1,
-  /** The session is to begin at one of the addresses. */
   REDIRECT: 2,
   REJECT: 3,
   /** The server does not know of it any more. */
@@ -85,11 +80,9 @@ export const Action = {
 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
-/** What the server says. */
 export interface SetupAnswer {
   readonly epoch: Uint8Array;
   readonly action: Action;
-  /** Why, of a refusal. */
   readonly status: XioStatus;
   readonly limits: Limits;
   /** Where to, of REDIRECT; where further connections go, of ACCEPT. */

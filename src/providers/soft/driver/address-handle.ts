@@ -11,11 +11,9 @@ import {
 import type { OpenDevice, OwnPd } from './context-base.js';
 import { PORT_NUM } from './device-facts.js';
 
-/** An address handle. */
 export class SoftAh extends Resource implements Ah {
   readonly context: OpenDevice;
   readonly attr: AhAttr;
-  /** By which send requests name it. */
   readonly handle: number;
   protected readonly label: string;
 

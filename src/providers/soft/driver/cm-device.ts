@@ -11,7 +11,6 @@ import { type ContextBase, refusalOf } from './context-base.js';
 const EVENTS_PER_COMMAND = 256;
 const GET_EVENT = 'rdma_get_cm_event';
 
-/** The connection manager of an adapter. */
 export class SoftCmDevice implements CmDevice {
   readonly #reader: EventReader;
   #listeners = 0;

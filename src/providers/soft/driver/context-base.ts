@@ -64,7 +64,6 @@ export abstract class ContextBase extends Resource {
   readonly queues = new Map<number, NotifyingCq>();
   readonly pairs = new Map<number, KnownQp>();
   readonly sharedQueues = new Map<number, Srq>();
-  /** Memory regions by their L_Key. */
   readonly regions = new Map<number, KnownMr>();
   readonly windows = new Set<KnownMw>();
   /** Who wants to know when the device is closed, and has no other way to learn it. */
@@ -84,7 +83,6 @@ export abstract class ContextBase extends Resource {
     this.doorbell = new Doorbell(adapter.doorbells, () => adapter.ring());
   }
 
-  /** Whether the NIC is in another thread. */
   get hasThread(): boolean {
     return this.adapter.kind === 'thread';
   }
@@ -149,7 +147,6 @@ export abstract class ContextBase extends Resource {
   }
 }
 
-/** An open device, as its objects have it. */
 export type OpenDevice = ContextBase & Context;
 
 /** A protection domain as what is made in it needs it. SoftPd makes that, and lies above it. */

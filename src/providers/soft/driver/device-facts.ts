@@ -182,7 +182,6 @@ export function portAttr(mtu: Mtu, limits: NicLimits, status: PortStatus): PortA
   };
 }
 
-/** What completion counters of the device can do. */
 export function compCntrCaps({ maxCompCntr }: NicLimits): CompCntrCaps {
   return {
     maxValue: 2n ** 64n - 1n,

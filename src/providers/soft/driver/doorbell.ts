@@ -12,7 +12,6 @@ const NONE = -1;
 export class Doorbell {
   readonly #words: Int32Array;
   readonly #shared: boolean;
-  /** The queue pair that somebody is posting to. */
   #posting = NONE;
 
   constructor(

@@ -24,7 +24,6 @@ import type { WorkRing } from './posting/work-ring.js';
 // The rings of objects, for who translates the rings of another host interface into ours (`docs/internals/host-interface.md`). What is
 // written there is checked by the NIC alone; `postSend` and its like check it before.
 
-/** The rings of a queue pair. */
 export interface QpRings {
   readonly send: WorkRing;
   /** Takes nothing where the queue pair has a shared receive queue. */

@@ -10,7 +10,6 @@ import {
 } from '../../../device/ibta/index.js';
 import { formatMicroseconds, joinWords, qpStateStr, wcOpcodeStr, wrOpcodeStr } from '../../../api/verbs/index.js';
 
-/** What a template works from. */
 export interface Evidence {
   readonly opcode: WcOpcode;
   /** The numbers of the syndrome, unsigned; those that are absent are 0. */

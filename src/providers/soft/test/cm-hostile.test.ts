@@ -11,7 +11,6 @@ import { craftDatagram } from '../../../device/nic/test/ud.js';
 
 const PACKETS = 4000;
 const GSI_QKEY = 0x80010000;
-/** BTH and DETH. */
 const HEADER_BYTES = 20;
 
 interface Attacked {

@@ -9,7 +9,6 @@ import { NET } from '../../../../test/support/loopback.js';
 const { CREAT, EXCL } = XrcdOpenFlags;
 const THIS_FILE = fileURLToPath(import.meta.url);
 
-/** Opens a file for the time of a test. */
 class File implements Disposable {
   readonly fd = openSync(THIS_FILE, 'r');
 

@@ -14,7 +14,6 @@ import {
 import { SimulatedCluster } from '../../../entry/sim.js';
 import { connect, drainOne, makeSide, type Side } from './support/pair.js';
 
-/** What there is on a device that is about to crash. */
 interface Crashing {
   readonly context: Context;
   readonly listener: Listener;

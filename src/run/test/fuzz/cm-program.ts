@@ -26,7 +26,6 @@ export class CmProgram {
     private readonly known: KnownObjects & { readonly ids: number[]; readonly ports: number },
   ) {}
 
-  /** Does one thing. */
   step(): void {
     const { choices } = this;
     if (choices.chance(20)) this.#create();

@@ -89,7 +89,6 @@ export class FakeCalls implements Calls {
     return own;
   }
 
-  /** The program closes a descriptor. */
   close(fd: number): void {
     if (this.fds.delete(fd)) closeSync(fd);
   }

@@ -32,7 +32,6 @@ interface Life {
   close(): void;
 }
 
-/** What a run came to. */
 export interface CommandFigures {
   commands: number;
   lives: number;
@@ -75,7 +74,6 @@ export class CommandFuzz {
     };
   }
 
-  /** Calls that were answered, and that were refused. */
   get calls(): { readonly answered: number; readonly refused: number } {
     return this.#calls;
   }

@@ -3,7 +3,6 @@ import type { Choices } from '../../../../test/fuzz/random.js';
 
 const PROT_NONE = 0;
 const PROT_READ_AND_WRITE = 3;
-/** MAP_PRIVATE, MAP_ANONYMOUS and MAP_NORESERVE. */
 const ANONYMOUS = 0x4022;
 const MAP_FIXED = 0x10;
 const RESERVED_BYTES = 2 ** 33;
@@ -13,7 +12,6 @@ const SECRET = 0x5a;
 const SECRET_RUN = 16;
 const SEALED = 0xc3;
 
-/** A piece of memory at an address. */
 export interface Zone {
   readonly at: number;
   readonly bytes: Uint8Array;
@@ -51,7 +49,6 @@ export class FuzzMemory {
     this.readOnly.bytes.forEach((_, i, bytes) => (bytes[i] = readOnlyByte(i)));
   }
 
-  /** An address at which nobody has anything. */
   nowhere(choices: Choices): number {
     return choices.of([0, 1, 8, 4095, this.#reserved, this.open.at - 8192, this.#reserved + RESERVED_BYTES - 64]);
   }

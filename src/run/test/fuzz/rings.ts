@@ -10,7 +10,6 @@ const INDEX_MASK = 1;
 const PRODUCER = 32;
 const CONSUMER = 64;
 const HEADER_WORDS = 96;
-/** In a completion. */
 const STATUS = 2;
 /** What was registered lately is most likely still there. */
 const RECENT = 12;
@@ -28,15 +27,12 @@ const COMMON_OPCODES = [
 const WELL_MEANT_PERCENT = 85;
 const OPCODES = Object.values(WrOpcode);
 
-/** A region that somebody has registered. */
 export interface FuzzRegion {
-  /** Its handle, with the program that has it. */
   readonly name: string;
   readonly lkey: number;
   readonly rkey: number;
   readonly iova: bigint;
   readonly length: bigint;
-  /** Of the protection domain. */
   readonly domain: string;
   /** Peers have no right to it, and its own program does not name it. */
   readonly sealed: boolean;
@@ -50,7 +46,6 @@ interface Target {
   readonly room: number;
 }
 
-/** What a program can name in a request. */
 export interface Nameable {
   readonly memory: FuzzMemory;
   readonly keys: readonly number[];
@@ -61,7 +56,6 @@ export interface Nameable {
   readonly ahs: readonly number[];
 }
 
-/** A queue as a program has it mapped. */
 export class Ring {
   #completions = false;
   readonly mask: number;
@@ -93,7 +87,6 @@ export class Ring {
     words[CONSUMER] = words[PRODUCER];
   }
 
-  /** The word of the next entry to write. */
   get next(): number {
     return HEADER_WORDS + (this.words[PRODUCER] & this.mask) * this.elementWords;
   }

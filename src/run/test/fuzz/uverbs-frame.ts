@@ -8,7 +8,6 @@ const ROOM_BYTES = 1024;
 const Attribute = { CORE_IN: 0, CORE_OUT: 1, COMMAND: 2, DRIVER_IN: 0x1000, DRIVER_OUT: 0x1001 } as const;
 const EXTENDED = 0x8000_0000;
 
-/** A command as libibverbs would give it. */
 export interface UverbsCommand {
   readonly number: number;
   readonly extended?: boolean;

@@ -38,11 +38,9 @@ export class UverbsProgram {
     private readonly memory: FuzzMemory,
     private readonly choices: Choices,
     private readonly known: KnownObjects,
-    /** Of the device that it has open. */
     private readonly gid: Uint8Array,
   ) {}
 
-  /** Does one thing. */
   step(): void {
     const { choices } = this;
     const dice = choices.below(100);

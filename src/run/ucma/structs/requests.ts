@@ -3,7 +3,6 @@ import { i32, nested, octets, struct, u16, u32, u64, u8 } from '../../../device/
 import { CONN_PARAM } from './conn-param.js';
 import { SOCKADDR } from './socket-address.js';
 
-/** Where the program wants its answer. */
 const RESPONSE = { response: u64(0) };
 const WITH_RESPONSE = { ...RESPONSE, id: u32(8) };
 

@@ -47,7 +47,6 @@ const HOP_LIMIT = 64;
 const EQUAL = 2;
 const NO_GID = new Uint8Array(16);
 
-/** What is known of the way of an identifier. */
 export function routeFor({ verbs, route, localAddr, peerAddr, portNum }: CmId): Writable<ValuesOf<typeof ROUTE>> {
   const ends = {
     deviceIndex: NO_INDEX,

@@ -7,7 +7,6 @@ import { be16, octets, struct, u16, type ValuesOf } from '../../../device/wire/i
 
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** InfiniBand's own addresses. */
 const AF_IB = 27;
 
 /** `struct sockaddr_in6`, and a `struct sockaddr_in` in its room (ip(7), ipv6(7)). */
@@ -37,7 +36,6 @@ export function socketAddressOf(call: string, { family, port, ipv4, ipv6 }: Valu
   }
 }
 
-/** An address as programs get it. */
 export function socketAddressFor({ host, port }: Required<SocketAddress>): Values {
   const gid = gidFromIp(host);
   const none = new Uint8Array(0);

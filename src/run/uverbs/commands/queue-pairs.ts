@@ -170,7 +170,6 @@ function modifyAttributes(request: ModifyRequest): QpModifyAttr {
   return Object.fromEntries(attrFieldsOf(mask).map((field) => [field, values[field]]));
 }
 
-/** Where a queue pair is to go, for a sentence about that. */
 function wayOf(
   file: GuestContext,
   { handle, mask, qpState }: Pick<ModifyRequest, 'handle' | 'mask' | 'qpState'>,

@@ -4,7 +4,6 @@ import { AccessFlags, alloc, QpState, QpType, WrOpcode } from 'verbena';
 import { type SimHost, simulate } from 'verbena/sim';
 
 const QKEY = 0x11111111;
-/** The GRH precedes the data of a datagram. */
 const SLOT_BYTES = 40 + 8;
 const COUNT = 20;
 

@@ -23,7 +23,6 @@ import type { World } from './world.js';
 /** What the rules do not say of a call. */
 interface CallFacts {
   readonly name?: string;
-  /** What is to be refused about it. */
   readonly wrong?: ErrnoName | undefined;
 }
 
@@ -56,7 +55,6 @@ export abstract class Actor {
     readonly id: CmId,
     readonly space: Space,
     readonly plan: SidePlan,
-    /** Of all actors of the run. */
     readonly number: number,
     state: IdState,
   ) {
@@ -71,7 +69,6 @@ export abstract class Actor {
     return `${this.role} ${this.number} at ${this.host.address} (${this.space}, ${this.state}; ${this.history.join(', ')})`;
   }
 
-  /** Whether the program is there that has it. */
   get lives(): boolean {
     return this.host.up && this.state !== 'destroyed';
   }
@@ -224,7 +221,6 @@ export abstract class Actor {
     );
   }
 
-  /** Something has happened to it. */
   #step(): void {
     this.#steps += 1;
     this.#planStrays();

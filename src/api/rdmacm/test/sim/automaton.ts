@@ -4,9 +4,7 @@ import { check } from '../../../../../test/sim/failure.js';
 
 /** What a program may know of an identifier, from what it called and what it was told. */
 export type IdState =
-  /** It has asked for nothing. */
   | 'idle'
-  /** It has an address of its own. */
   | 'bound'
   | 'listening'
   /** We look for the device, have it, look for the way, have it. */
@@ -16,21 +14,17 @@ export type IdState =
   | 'routed'
   /** We asked, for a connection or for a datagram queue pair. */
   | 'asking'
-  /** We were asked. */
   | 'asked'
-  /** We accepted. */
   | 'accepted'
   /** We asked, the peer accepted, and the queue pair is ours to move. */
   | 'answered'
   | 'up'
-  /** We part. */
   | 'leaving'
   /** The peer has parted. */
   | 'left'
   /** It is over, but for the time that is given to what is still under way. */
   | 'waning'
   | 'over'
-  /** The device is gone. */
   | 'removed'
   | 'destroyed';
 
@@ -47,7 +41,6 @@ export type IdCall =
   | 'notify'
   | 'disconnect'
   | 'createQp'
-  /** The attributes for INIT, and those beyond. */
   | 'initQpAttr'
   | 'connectedQpAttr'
   | 'joinMulticast'
@@ -66,7 +59,6 @@ export type IdCall =
   | 'getRequest';
 
 type Next = IdState | ((status: number) => IdState);
-/** The state that a call makes, or what it is refused with. */
 type Outcome = IdState | 'stays' | { readonly errno: ErrnoName };
 
 /** What may come, and what may be called, in a state, and which state that makes. All else is wrong: calls are EINVAL. */

@@ -22,7 +22,6 @@ const NOTHING = new Uint8Array(0);
 /** Whoever asks for a connection, or for a datagram queue pair. */
 export class Client extends Actor {
   readonly role = 'client';
-  /** As the server sees it. */
   srcPort = 0;
   /** Of its last event. */
   status = 0;

@@ -13,17 +13,14 @@ const PORT = 7471;
 const MAX_VIRTUAL_US = 7200e6;
 const NOTHING_HELD: Holdings = { identifiers: 0, connections: 0, timers: 0 };
 
-/** A conversation between a client and a server. */
 export interface Conversation {
   readonly transport: 'RC' | 'UD';
   readonly client: Behaviour;
-  /** Without it nobody listens. */
   readonly server?: Behaviour;
   /** Both are on the same host. */
   readonly self?: true;
 }
 
-/** How a conversation ended. */
 export interface Result {
   readonly client: End;
   /** In the order of their requests; a request that came late may have made one more. */

@@ -15,7 +15,6 @@ import {
 } from './automaton.js';
 import type { Machine } from './machine.js';
 
-/** Calls of an identifier that has asked, or was asked. */
 type EndCall = 'accept' | 'reject' | 'establish' | 'disconnect';
 
 /** What a program does, at once or after a while. */
@@ -58,7 +57,6 @@ export class End {
   /** The events so far, with their statuses where they are not 0. */
   readonly history: string[] = [];
   qp: Qp | undefined;
-  /** The state in which the conversation left it. */
   final: IdState = 'asking';
   /** Of the peer, as the newest event told it. */
   peerQpn = 0;
@@ -80,12 +78,10 @@ export class End {
     return this.behaviour.external === true;
   }
 
-  /** What came to it, and how that left it. */
   get ending(): string {
     return `${this.history.join(', ')} [${this.final}]`.trimStart();
   }
 
-  /** Asks the service of a port. */
   ask(destination: Uint8Array, port: number): void {
     this.machine.command('cmConnect', {
       ...SERVICE,

@@ -13,7 +13,6 @@ export interface Depth {
   readonly transmissions: number;
 }
 
-/** What was played. */
 export interface Figures {
   runs: number;
   virtualUs: number;
@@ -26,7 +25,6 @@ export const SINGLE: Depth = { faults: 1, kinds: FAULTS, transmissions: Infinity
 /** A request that came too late asks once more, and nobody is there to confirm or to take the answer. */
 const AFTERMATHS = new Set(['UNREACHABLE -110 [over]', '[asked]']);
 
-/** The ending of a conversation, as the table of them writes it. */
 function endingOf({ client, servers }: Result): string {
   const all = [...new Set(servers.map((server) => server.ending))];
   const real = all.filter((ending) => !AFTERMATHS.has(ending));
@@ -34,7 +32,6 @@ function endingOf({ client, servers }: Result): string {
   return `${client.ending} / ${told.length === 0 ? 'nobody' : told.join('; ')}`;
 }
 
-/** The messages of a conversation, as the table of them writes it. */
 function messagesOf({ transmissions }: Result): string {
   const counts = new Map<string, number>();
   for (const { attribute } of transmissions) {

@@ -5,13 +5,11 @@ import { type Heard, Member } from './member.js';
 /** More than any way takes in calm. */
 const WAY_US = 50_000;
 
-/** A datagram that was sent to a group. */
 export interface CallToAll extends Heard {
   readonly group: number;
   readonly atUs: number;
 }
 
-/** What was sent to groups in a run. */
 export class GroupCalls {
   readonly #calls = new Map<string, CallToAll>();
 

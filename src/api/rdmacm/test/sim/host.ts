@@ -43,7 +43,6 @@ export class Host {
   readonly listeners = new Map<CmId, ListenerPlan>();
   /** Whether its device is there, the program has closed it, or all of the host is gone. */
   fate: 'up' | 'closed' | 'dead' = 'up';
-  /** When it last looked for completions. */
   lookedUs = 0;
   readonly #channels: readonly EventChannel[];
   readonly #completions: CompChannel;
@@ -131,7 +130,6 @@ export class Host {
     this.listeners.clear();
   }
 
-  /** Ends what is left of the program, and of its device. */
   end(): void {
     for (const channel of this.#channels) channel.destroy();
     if (!this.up) return;

@@ -19,7 +19,6 @@ const GUID_BYTES = 8;
 /** A look inside the adapter of a simulated device, which counts its messages from now on. */
 export class Inside {
   readonly #adapter: Adapter;
-  /** Messages that it has sent and got. */
   #messages = 0;
 
   constructor(context: Context) {

@@ -2,14 +2,12 @@ import type { SeededRandom } from '../../../../device/link/index.js';
 import type { SidePlan } from './plan.js';
 
 const SECOND = 1e6;
-/** Groups that there are to join. */
 export const GROUPS = 2;
 
 /** A group that a member is in for a while. Times count from when it has its device. */
 export interface StayPlan {
   readonly group: number;
   readonly fromUs: number;
-  /** Infinity is to its end. */
   readonly untilUs: number;
   readonly sendOnly: boolean;
 }
@@ -20,13 +18,11 @@ export interface CallToAllPlan {
   readonly atUs: number;
 }
 
-/** Whoever is in multicast groups. */
 export interface MemberPlan extends SidePlan {
   readonly host: number;
   readonly startUs: number;
   /** How it gets its device: by its own address, or by that of a group. */
   readonly way: 'bind' | 'resolve';
-  /** When it makes its queue pair. */
   readonly queuePairAtUs: number;
   readonly stays: readonly StayPlan[];
   readonly callsToAll: readonly CallToAllPlan[];

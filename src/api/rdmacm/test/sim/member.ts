@@ -7,12 +7,10 @@ import type { MemberPlan, StayPlan } from './member-plan.js';
 import { type Destination, Traffic } from './traffic.js';
 import type { World } from './world.js';
 
-/** More datagrams than a member can get. */
 const RECEIVES = 24;
 
 interface Membership {
   readonly stay: StayPlan;
-  /** It has heard that it is in. */
   told: boolean;
 }
 
@@ -23,16 +21,13 @@ interface Interval {
   untilUs: number;
 }
 
-/** What a member has got. */
 export interface Heard {
   readonly sender: number;
   readonly sequence: number;
 }
 
-/** Whoever is in multicast groups. */
 export class Member extends Actor {
   readonly role = 'member';
-  /** In the order in which it joined. */
   #memberships: Membership[] = [];
   readonly intervals: Interval[] = [];
   readonly heard: Heard[] = [];

@@ -91,7 +91,6 @@ export type DisasterPlan =
       readonly fromUs: number;
       readonly untilUs: number;
     }
-  /** The program closes its device. */
   | { readonly kind: 'close'; readonly host: number; readonly atUs: number }
   /** The host is gone without a word, and perhaps comes back. */
   | { readonly kind: 'death'; readonly host: number; readonly atUs: number; readonly backUs: number };
@@ -312,7 +311,6 @@ export function planCm(seed: number): Plan {
   };
 }
 
-/** One line for a person. */
 export function describePlan({ seed, hosts, ipv6, calm, conditions, faultsEndUs, clients, disasters }: Plan): string {
   const percent = (value = 0): string => `${(100 * value).toFixed(0)} %`;
   const seconds = (us: number): string => `${(us / SECOND).toFixed(1)} s`;

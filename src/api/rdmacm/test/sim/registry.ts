@@ -13,12 +13,10 @@ export class Registry {
     this.#clients.set(key, [client, ...(this.#clients.get(key) ?? [])]);
   }
 
-  /** The newest first. */
   clientsAt(space: Space, address: string, port: number): readonly Client[] {
     return this.#clients.get(`${space} ${address} ${port}`) ?? [];
   }
 
-  /** A server accepts with its queue pair. */
   addServer(server: Server): void {
     this.#servers.set(`${server.host.address} ${server.qpn}`, server);
   }

@@ -25,7 +25,6 @@ import { Registry } from './registry.js';
 import { Server } from './server.js';
 import type { World } from './world.js';
 
-/** What a run came to. */
 export interface CmFigures {
   readonly clients: number;
   readonly established: number;
@@ -51,7 +50,6 @@ export class CmRun implements World {
   readonly sent = new Map<string, number>();
   readonly #cluster: SimulatedCluster;
   readonly #random: SeededRandom;
-  /** Those that are there, by their numbers. */
   readonly #hosts: Host[] = [];
   readonly #all: Host[] = [];
   readonly #partitions = new Set<string>();
@@ -321,7 +319,6 @@ export class CmRun implements World {
   }
 }
 
-/** A port at which connections can be asked for. */
 function firstOf(listeners: ReadonlyMap<CmId, ListenerPlan>): ListenerPlan | undefined {
   return [...listeners.values()].find(({ space }) => space === 'TCP');
 }

@@ -7,7 +7,6 @@ import type { Host } from './host.js';
 import type { AnswerPlan, ListenerPlan } from './plan.js';
 import type { World } from './world.js';
 
-/** Whoever was asked. */
 export class Server extends Actor {
   readonly role = 'server';
   /** What its queue pair was called, though it may be gone. */

@@ -10,12 +10,10 @@ export interface Stray {
   readonly wrong?: (actor: Actor, choice: number) => ErrnoName | undefined;
   /** Who makes it where it is not refused: nobody; who has no peer; everybody where peers may come to grief; everybody. */
   readonly legal: 'nobody' | 'lone' | 'rough' | 'everybody';
-  /** Where it makes sense to try. */
   readonly fits?: (actor: Actor) => boolean;
   readonly act: (actor: Actor, choice: number) => void;
 }
 
-/** Groups that nobody joins. */
 export const GROUPS = { 4: '239.7.7.7', 6: 'ff15::7' } as const;
 
 export const hasNoQp = ({ id }: Actor): boolean => id.qp === undefined;

@@ -4,7 +4,6 @@ import type { Stray } from './stray.js';
 import { wrongCalls } from './wrong-calls.js';
 
 const strays: readonly Stray[] = [...rightCalls, ...wrongCalls];
-/** What gets an identifier somewhere. */
 const steps = strays.filter(({ legal }) => legal === 'lone' || legal === 'everybody');
 
 function isPlayed(stray: Stray, actor: Actor, choice: number): boolean {
@@ -37,7 +36,6 @@ export function strayNamed(name: string): Stray {
   return stray;
 }
 
-/** What more there is to choose about it. */
 export function choiceOf(which: number): number {
   return which >>> 16;
 }

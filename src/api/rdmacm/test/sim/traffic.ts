@@ -65,7 +65,6 @@ export interface Destination {
   readonly remoteQkey: number;
 }
 
-/** The messages of one queue pair. */
 export class Traffic {
   sent = 0;
   /** Sequence numbers of the messages that came, with who sent them. */
@@ -76,7 +75,6 @@ export class Traffic {
   constructor(
     private readonly memory: MessageMemory,
     readonly qp: Qp,
-    /** Whose messages these are. */
     private readonly sender: number,
     private readonly heard?: (sender: number, sequence: number) => void,
   ) {}

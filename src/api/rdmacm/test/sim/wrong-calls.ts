@@ -174,7 +174,6 @@ const elsewhere: readonly Stray[] = [
   },
 ];
 
-/** Wrongly, whatever the state. */
 export const wrongCalls: readonly Stray[] = [
   ...invalid.map((one) => ({ ...one, wrong: () => 'EINVAL' as const, legal: 'nobody' as const })),
   ...elsewhere,

@@ -1,7 +1,6 @@
 import type { AmMessage, UcpEndpoint } from '../../../../entry/ucp.js';
 import { pingPong, type Play, type Side } from './play.js';
 
-/** Those that have come, and those who wait for one. */
 export class Inbox {
   #arrived = 0;
   readonly #waiting: (() => void)[] = [];
@@ -23,7 +22,6 @@ export class Inbox {
   }
 }
 
-/** Of messages to the server, and to the client. */
 const IDS = { toServer: 1, toClient: 2 } as const;
 
 function receiving({ worker, memory, isClient }: Side): Play {

@@ -9,18 +9,15 @@ export interface Half {
   readonly play: Play | undefined;
   /** All that was handed over has arrived. */
   flush(): Promise<unknown>;
-  /** How messages go. */
   explain(): string;
   close(): void;
 }
 
-/** What a side has to play with. */
 export interface Side {
   readonly plan: Plan;
   readonly test: UcpTest;
   readonly isClient: boolean;
   readonly worker: UcpWorker;
-  /** What is sent by goes to the other side. */
   readonly out: UcpEndpoint;
   /** Streams come in here: the same, but where both sides are one process. */
   readonly into: UcpEndpoint;
@@ -28,7 +25,6 @@ export interface Side {
   readonly data: Uint8Array;
   /** What is received into, and what the other side reaches. */
   readonly memory: UcpMemory;
-  /** The other side's memory. */
   readonly theirs: UcpRkey;
 }
 

@@ -2,7 +2,6 @@ import type { Pieces } from '../../../../entry/ucp.js';
 import { bytesOf, type Layout, placesOf, type Plan } from '../plan.js';
 import { type Play, type PlayOf, pingPong, type Side, turn } from './play.js';
 
-/** Of messages to the server, and to the client. */
 const TAGS = { toServer: 0x1337n, toClient: 0x1338n } as const;
 const NO_BITS = 0n;
 

@@ -15,7 +15,6 @@ import { pingPong, type Play, turn } from '../plays/play.js';
 import type { UctTest, UctTestName } from '../tests.js';
 import { ToolError } from '../../../kit/errors.js';
 
-/** An endpoint whose calls are waited for. */
 export class Link {
   constructor(readonly endpoint: Endpoint) {}
 
@@ -47,26 +46,22 @@ export class Link {
   }
 }
 
-/** What a side of a test of UCT has to play with. */
 export interface UctSide {
   readonly plan: Plan;
   readonly test: UctTest;
   readonly isClient: boolean;
   readonly own: BareInterface;
-  /** Goes to the other side. */
   readonly out: Link;
   /** What is sent: as many bytes as a message has, from the beginning of {@link source}. */
   readonly data: Uint8Array;
   readonly source: Memory;
   /** What is read into, and what the other side reaches. */
   readonly memory: Memory;
-  /** The other side's memory. */
   readonly theirs: PackedRkey;
 }
 
 type PlayOf = (side: UctSide) => Play | undefined;
 
-/** Of messages to the server, and to the client. */
 const IDS = { toServer: 1, toClient: 2 } as const;
 /** Values that the last byte of a message takes in turn. Memory holds 0 in the beginning. */
 const NUMBERS = 255;

@@ -47,7 +47,6 @@ function refusalOf(test: UctTest, plan: Plan, capabilities: Capabilities): strin
 /** What a word needs, and more than nothing. */
 const LEAST_BYTES = 8;
 
-/** A side that nothing leads to the other from yet. */
 type Alone = Omit<UctSide, 'out' | 'theirs'>;
 
 function aloneFor(own: BareInterface, test: UctTest, plan: Plan, isClient: boolean): Alone {

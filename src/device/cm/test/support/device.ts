@@ -114,7 +114,6 @@ function asManaged({ qpNum }: Qp): { qpNum: number; qpType: typeof QpType.RC; sr
   return { qpNum, qpType: QpType.RC, srq: false, managed: true };
 }
 
-/** One end of a connection of real devices. */
 export interface RealEnd {
   readonly id: number;
   readonly qp: Qp;

@@ -18,7 +18,6 @@ const LONGEST_PATIENCE = 31;
 const ABOUT_REP = 1;
 
 const limits = { maxIds: 400, maxBacklog: 64, maxPending: 64, maxHalfOpen: 100, maxFarewells: 80, maxAnswers: 64 };
-/** Its own clients that are there at a time. */
 const OWN_CLIENTS = 10;
 const strangers: readonly Gid[] = Array.from({ length: 997 }, (_, i) => gidFromIp(`10.2.${i >> 8}.${i & 0xff}`));
 
@@ -65,7 +64,6 @@ class Strangers {
   }
 }
 
-/** What comes at a time. */
 export type Wave = (strangers: Strangers, serve: () => void) => void;
 
 /** Has a stranger ask, and answer what it is told. */

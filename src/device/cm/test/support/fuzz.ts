@@ -61,11 +61,9 @@ export const strangers: readonly Gid[] = [
   gidFromIp('224.0.0.1'),
 ];
 
-/** Makes what an attacker sends. */
 export class Attacker {
   constructor(
     private readonly choices: Choices,
-    /** What the attacker has overheard. */
     private readonly overheard: () => readonly Overheard[],
   ) {}
 

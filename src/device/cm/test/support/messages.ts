@@ -38,7 +38,6 @@ const noPath: CmPath = {
   localAckTimeout: 0,
 };
 
-/** Between whom. */
 interface Way {
   readonly from: { readonly gid: Gid };
   readonly to: { readonly gid: Gid };
@@ -171,7 +170,6 @@ export function sidrRep(requestId: number, overrides: Partial<CmSidrRep> = {}): 
   };
 }
 
-/** The GUID of a channel adapter as additional information. */
 export function guidInfo(guid: bigint): Pick<CmRej, 'additionalInfo' | 'rejectedInfoLength'> {
   const additionalInfo = new Uint8Array(8);
   new DataView(additionalInfo.buffer).setBigUint64(0, guid);

@@ -4,7 +4,6 @@ import { type AhAttr, formatGid, type Gid, gidFromIp, nameOf } from '../../../ib
 import { CmAttribute, type CmMessage, decodeCmMessage, encodeCmMessage } from '../../../wire/index.js';
 import type { TestTimers } from './timers.js';
 
-/** A message put on the wire. */
 export interface Sent {
   readonly atUs: number;
   readonly from: string;
@@ -13,7 +12,6 @@ export interface Sent {
   readonly message: CmMessage;
 }
 
-/** Who is at an address. */
 export interface Attached {
   readonly name: string;
   readonly gid: Gid;
@@ -64,7 +62,6 @@ export class TestNetwork {
     }
   }
 
-  /** Lets that much time pass. */
   pass(us: number): void {
     const untilUs = this.nowUs + us;
     for (let steps = 0; ; steps += 1) {

@@ -11,7 +11,6 @@ export class TestTimers implements CmTimers {
   readonly #timers = new Map<number, Timer>();
   #next = 1;
 
-  /** How many are taken. */
   get taken(): number {
     return this.#timers.size;
   }

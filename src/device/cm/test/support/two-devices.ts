@@ -3,12 +3,10 @@ import { CmEventType } from '../../../ibta/index.js';
 import { RawPeer, TestNetwork } from './network.js';
 import { CmDevice, type CmDeviceOptions } from './cm-device.js';
 
-/** The port that listeners of the tests have. */
 export const PORT = 7471;
 
 export interface TwoDevices {
   readonly network: TestNetwork;
-  /** Requests connections. */
   readonly a: CmDevice;
   /** Listens at {@link PORT}. */
   readonly b: CmDevice;
@@ -35,7 +33,6 @@ export function deviceAndRawPeer(options: CmDeviceOptions = {}): {
   return { network, b, rawPeer: new RawPeer(network, '10.0.0.9'), listenId: b.listen(PORT) };
 }
 
-/** One end of a connection. */
 export interface End {
   readonly id: number;
   readonly qp: CmQp;

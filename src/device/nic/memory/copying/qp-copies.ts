@@ -4,7 +4,6 @@ import { WriteBehind } from './write-behind.js';
 
 /** What one queue pair has under way from and to foreign memory. Most have nothing, and none of this. */
 export class QpCopies {
-  /** What its requests carry, and what its answers to READs. */
   readonly sending: ReadAhead;
   readonly answering: ReadAhead;
   /** What requests of the peer bring, and what answers to its own. */

@@ -9,7 +9,6 @@ const FIRST_WINDOW_BYTES = 16 * 1024;
 /** A piece of a region whose bytes come next in the message. */
 interface Piece {
   readonly region: RegionMemory;
-  /** What the region was then. */
   readonly epoch: number;
   readonly permission: Permission | undefined;
   readonly offset: number;
@@ -54,7 +53,6 @@ export class ReadAhead {
     return this.#pieces[this.#piece].offset + this.#filled - before;
   }
 
-  /** As that of what is written behind. */
   get faultIsOfDevice(): boolean {
     const { region, epoch, permission } = this.#pieces[this.#piece];
     return isOfDevice(region, epoch, permission);

@@ -18,7 +18,6 @@ interface Run {
   lengthBytes: number;
 }
 
-/** Runs that are written together. */
 class Batch {
   buffer: Uint8Array = NO_BYTES;
   fill = 0;
@@ -44,7 +43,6 @@ export class WriteBehind {
   #faultOffset = 0;
   #faultIsOfDevice = false;
   #gathered = new Batch();
-  /** What is being written, and which run of it. */
   #flight = new Batch();
   #run = 0;
   #copy: PendingCopy | undefined;
@@ -114,7 +112,6 @@ export class WriteBehind {
     this.engine.stage(this);
   }
 
-  /** Has all that was gathered written. */
   settle(): CopyStatus {
     this.#write();
     if (this.#copy !== undefined) {

@@ -10,7 +10,6 @@ import { OpenCl } from './opencl-calls.js';
 import { Cl, type ClCalls, loadOpenCl } from './opencl-library.js';
 import { OpenClSession } from './opencl-session.js';
 
-/** Devices of all OpenCL drivers of the machine. */
 class OpenClDriver implements GpuDriver {
   readonly kind = GpuKind.OPENCL;
   readonly remedy = 'install the OpenCL driver of a device (Debian: pocl-opencl-icd, for the processor)';

@@ -12,7 +12,6 @@ interface ClStaging extends GpuStaging {
 /** A context of OpenCL, in one thread. Its calls may be made in several at once, but for those that set arguments of kernels. */
 export class OpenClSession implements GpuSession {
   readonly #staging = new Map<GpuStaging, ClStaging>();
-  /** By which staging is mapped and unmapped. */
   #mapper: GpuHandle | undefined;
   #atomics: GpuHandle | undefined;
 

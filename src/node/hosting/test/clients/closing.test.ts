@@ -141,7 +141,6 @@ describe('a client that ends leaves nothing, and others as they were, with', () 
     });
 });
 
-/** A channel for one client. */
 function channelOf(context: Context): EventChannel {
   return createEventChannel({ contexts: [context] });
 }
@@ -152,7 +151,6 @@ function listenAt(channel: EventChannel, port: number): void {
   id.listen();
 }
 
-/** Asks for a connection. */
 function ask(channel: EventChannel, host: string, port: number): CmId {
   const id = createId(channel, PortSpace.TCP);
   id.resolveAddr({ host, port });

@@ -62,7 +62,6 @@ class Life {
     this.#count({ pds: 1, regions: 1, channels: 1, cqs: 1, qps: 1 });
   }
 
-  /** Does something that a program does. */
   live(): void {
     const own = this.#own;
     const { pd, context } = own;

@@ -26,7 +26,6 @@ const SIZE = 5000;
 const PORT = 7471;
 const PATIENCE_MS = 20_000;
 
-/** A worker with a client of its own. */
 class Member implements AsyncDisposable {
   readonly #worker: Worker;
 
@@ -42,7 +41,6 @@ class Member implements AsyncDisposable {
     return answer.refused === undefined ? answer.said : `refused: ${answer.refused}`;
   }
 
-  /** Opens the device, and connects it with a side. */
   async join(peer: Side): Promise<void> {
     const { qpNum } = (await this.do({ what: 'open' })) as { qpNum: number }; // as above
     const [dgid, there] = [peer.context.queryGid(1, 0), peer.qp];
@@ -59,7 +57,6 @@ class Member implements AsyncDisposable {
   }
 }
 
-/** The GID of the NIC that a member shares. */
 const gids = new WeakMap<Member, Uint8Array>();
 
 function portsOf({ port }: SharedDevice): NonNullable<SharedDevice['port']>[] {

@@ -8,16 +8,13 @@ import { connectStream, listenStreams } from '../../../../protocols/rsocket/inde
 import { UcpWorker } from '../../../../protocols/ucp/index.js';
 import { connect as connectXio, listen as listenXio } from '../../../../entry/xio.js';
 
-/** Ends what was made. */
 export type End = () => void | Promise<void>;
 
-/** Where a server is. */
 export interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-/** A way to connect. */
 export interface Dial {
   listen(context: Context, place: Place): End | Promise<End>;
   /** Rejects when it fails, or `signal` aborts it. */
@@ -141,7 +138,6 @@ function ucpBy(transport: 'rc' | 'ud'): Dial {
   };
 }
 
-/** By their names in the names of tests. */
 export const DIALS: Readonly<Record<string, Dial>> = {
   net: sockets,
   rsocket,
@@ -155,5 +151,4 @@ export const DIALS: Readonly<Record<string, Dial>> = {
   verbs,
 };
 
-/** Those that go by real sockets. */
 export const REAL_DIALS: Readonly<Record<string, Dial>> = { 'xio over tcp': xioBy('tcp') };

@@ -6,7 +6,6 @@ import type { Sim, SimHost } from '../../../../entry/sim.js';
 export const SLOTS = 8;
 const BYTES = 64;
 
-/** What a completion was, and of which request. */
 export interface Told {
   readonly cookie: number;
   readonly status: WcStatus | 'lost';
@@ -65,7 +64,6 @@ export class Endpoint implements CompletionHandler {
   }
 }
 
-/** Cookies of what succeeded. */
 export function succeeded(told: readonly Told[]): number[] {
   return told.filter(({ status }) => status === WcStatus.SUCCESS).map(({ cookie }) => cookie);
 }

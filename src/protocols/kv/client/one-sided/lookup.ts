@@ -15,18 +15,14 @@ export const MOST_BYTES = 4096;
 /** As many READs serve one GET: on average two do, and a key that changes all the time is better asked for. */
 const MOST_READS = 8;
 
-/** What comes next of a lookup. */
 export const Step = {
-  /** To read what the lookup says. */
   READ: 'read',
   /** The entry is in {@link Lookup.entry}. */
   FOUND: 'found',
-  /** To ask the server. */
   ASK: 'ask',
 } as const;
 export type Step = (typeof Step)[keyof typeof Step];
 
-/** What lookups have met. */
 export interface LookupCounters {
   reads: number;
   /** Entries that were being written while they were read. */

@@ -36,7 +36,6 @@ interface Lane {
   call: AnyCall | undefined;
 }
 
-/** A way to read, and what it is read by. */
 interface ReadWay {
   readonly connection: ReadConnection;
   readonly layout: Layout;
@@ -92,7 +91,6 @@ export class OneSidedReader {
     return { ...this.#counters };
   }
 
-  /** Serves a GET. */
   get(call: AnyCall): void {
     const way = this.#wayNow();
     if (way === undefined) this.#ask(call);

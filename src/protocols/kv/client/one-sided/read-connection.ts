@@ -6,7 +6,6 @@ import { postFor } from '../../transport/send-copy.js';
 import { decodeRefusal, encodeReaderOffer, type ReaderOffer, RefusalCode } from '../../wire/index.js';
 import type { ConnectTarget } from '../establish.js';
 
-/** A READ on its way. */
 export interface Read {
   readonly rkey: number;
   readonly addr: bigint;

@@ -19,7 +19,6 @@ export function textOf(bytes: Uint8Array): string {
   return text;
 }
 
-/** An option or a command, in capitals. */
 export function wordOf(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += String.fromCharCode(byte >= LOWER_A && byte <= LOWER_Z ? byte - 32 : byte);
@@ -52,7 +51,6 @@ export interface TimeUnit {
   readonly isAbsolute: boolean;
 }
 
-/** The options that have a time, by their names. */
 export const TIME_OPTIONS: Readonly<Record<string, TimeUnit | undefined>> = {
   EX: { ms: 1000, isAbsolute: false },
   PX: { ms: 1, isAbsolute: false },

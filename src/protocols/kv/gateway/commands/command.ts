@@ -29,7 +29,6 @@ export class ScanCursors {
   readonly #longer = new Map<bigint, bigint>();
   #last = 0n;
 
-  /** What a client is given for a cursor of the store. */
   given(cursor: bigint): bigint {
     if (cursor < CURSORS) return cursor;
     this.#last += 1n;
@@ -51,9 +50,7 @@ export interface Caller {
   readonly id: number;
   /** As `CLIENT SETNAME` says. */
   name: string;
-  /** The version of the protocol that it has asked for. */
   protocol: Protocol;
-  /** What the gateway knows of itself. */
   readonly gateway: GatewayFacts;
   /** Of all connections: a client may go on by another. */
   readonly cursors: ScanCursors;
@@ -61,7 +58,6 @@ export interface Caller {
   quit(): void;
 }
 
-/** What a gateway tells of itself. */
 export interface GatewayFacts {
   readonly port: number;
   readonly startedMs: number;
@@ -100,7 +96,6 @@ export const KEYS_AND_VALUES: KeyPlaces = { first: 1, last: -1, step: 2 };
 
 /** A command: what clients are told of it, and what it does. */
 export interface Command {
-  /** In small letters. */
   readonly name: string;
   /** How many arguments, the name among them; at least so many where it is below 0. */
   readonly arity: number;
@@ -112,7 +107,6 @@ export interface Command {
   readonly run: (request: Request, caller: Caller) => Soon<Reply>;
 }
 
-/** Commands of a kind. */
 export type Commands = readonly Command[];
 
 /** A request that is refused; the text begins with a word in capitals. */
@@ -127,7 +121,6 @@ export function fitsArity({ arity }: Command, count: number): boolean {
   return arity < 0 ? count >= -arity : count === arity;
 }
 
-/** The keys of a request. */
 export function keysOf({ keys: { first, last, step } }: Command, request: Request): Uint8Array[] {
   const keys: Uint8Array[] = [];
   if (first === 0) return keys;

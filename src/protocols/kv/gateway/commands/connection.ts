@@ -54,7 +54,6 @@ function hello([, version, ...options]: Request, caller: Caller): Reply {
   ]);
 }
 
-/** As for one that has just come. */
 function reset(_: Request, caller: Caller): Reply {
   caller.name = '';
   caller.protocol = 2;
@@ -89,7 +88,6 @@ function client(request: Request, caller: Caller): Reply {
   return refuse(new ErrorReply(`ERR unknown subcommand or wrong number of arguments for '${shown(request[1])}'`));
 }
 
-/** Commands about the connection. */
 export const CONNECTION: Commands = [
   {
     name: 'ping',

@@ -17,7 +17,6 @@ export {
 } from './command.js';
 export { shown, wordOf } from './arguments.js';
 
-/** All commands, by their names in capitals. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
   [...STRINGS, ...KEYS, ...EXPIRY, ...CONNECTION, ...SERVER(() => COMMANDS)].map((command) => [
     command.name.toUpperCase(),

@@ -66,7 +66,6 @@ async function scan({ store, cursors }: Caller, cursor: bigint, { glob, count, i
   return [String(cursors.given(next)), keys.filter(isMeant)];
 }
 
-/** Commands about keys. */
 export const KEYS: Commands = [
   { name: 'del', arity: -2, flags: ['write'], keys: ALL_KEYS, run: deleteAll },
   { name: 'unlink', arity: -2, flags: ['write', 'fast'], keys: ALL_KEYS, run: deleteAll },

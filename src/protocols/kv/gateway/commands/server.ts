@@ -4,7 +4,6 @@ import { shown, textOf, wordOf } from './arguments.js';
 import { type Caller, type Command, CommandError, type Commands, NO_KEYS } from './command.js';
 import { isGlobMatch } from './glob.js';
 
-/** What the gateway says it is. */
 export const PRODUCT = {
   name: 'verbena',
   /** The version of Redis whose commands clients may take for granted where there is a command of that name at all. */

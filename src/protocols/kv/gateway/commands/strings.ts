@@ -14,7 +14,6 @@ import { endIn } from './expiry.js';
 
 /** Others may change a key between the steps of a command that has several, so often before it gives up. */
 const MAX_TRIES = 64;
-/** Keys of one command that are asked for at a time. */
 const AT_A_TIME = 64;
 /** Bytes of all values of one answer. */
 const MAX_ANSWER_BYTES = 64 << 20;
@@ -31,7 +30,6 @@ interface SetTerms {
   readonly ttlMs: number;
   /** The value lives as long as that before. */
   readonly keepsTtl: boolean;
-  /** Its time is over already. */
   readonly isOver: boolean;
   readonly when: 'always' | 'absent' | 'present';
   readonly wantsOld: boolean;
@@ -60,7 +58,6 @@ function setTermsOf(request: Request): SetTerms {
   return { ttlMs, keepsTtl, isOver: time !== undefined && ttlMs === 0, when, wantsOld };
 }
 
-/** A time that an option gives. */
 interface GivenTime {
   readonly word: string;
   readonly bytes: Uint8Array;
@@ -196,7 +193,6 @@ async function setAll(store: GatewayStore, pairs: Request): Promise<Reply> {
   return OK;
 }
 
-/** How many of the keys an action is true of. */
 export async function countTrue(keys: Request, action: (key: Uint8Array) => Promise<boolean>): Promise<number> {
   if (keys.length === 1) return Number(await action(keys[0]));
   return (await forEach(keys, action)).filter(Boolean).length;
@@ -208,7 +204,6 @@ function negated(bytes: Uint8Array): bigint {
   return -by;
 }
 
-/** Commands about values. */
 export const STRINGS: Commands = [
   {
     name: 'get',

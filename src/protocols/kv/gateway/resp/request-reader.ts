@@ -1,6 +1,5 @@
 /** What a client may send at most. */
 export interface RequestLimits {
-  /** Arguments of a request, its name among them. */
   readonly maxArguments: number;
   /** Bytes of one argument. */
   readonly maxArgumentBytes: number;

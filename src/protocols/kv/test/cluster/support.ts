@@ -50,7 +50,6 @@ export class Servers {
   }
 }
 
-/** A membership that says what a test says. */
 export class Told implements KvMembership {
   readonly #lists: (readonly KvMember[])[] = [];
   #wake: () => void = () => undefined;

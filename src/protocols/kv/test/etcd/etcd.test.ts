@@ -19,7 +19,6 @@ function serverAt(port: number, epoch = port): Parameters<typeof registerInEtcd>
   return { address: { host: '127.0.0.1', port }, epoch, mode: 'cache' };
 }
 
-/** The lists of a membership, as they come. */
 class Watching implements Disposable {
   readonly #stop = new AbortController();
   readonly #lists: AsyncIterator<readonly KvMember[]>;
@@ -42,7 +41,6 @@ class Watching implements Disposable {
     return next.value as readonly KvMember[];
   }
 
-  /** The first list of which that holds. */
   async until(holds: (members: readonly KvMember[]) => boolean): Promise<readonly KvMember[]> {
     for (;;) {
       const members = await this.next();

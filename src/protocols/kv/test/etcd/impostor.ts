@@ -3,7 +3,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runtime, useRuntime } from '../../../../api/runtime/index.js';
 
-/** What is answered, by path. */
 export type Answers = Readonly<Record<string, (response: ServerResponse) => void>>;
 
 /** Answers with an object of JSON. */

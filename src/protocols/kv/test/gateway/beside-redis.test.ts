@@ -10,7 +10,6 @@ import { freePort } from '../../../../../test/support/ports.js';
 import { runGateway, without } from './support/gateway.js';
 import { type Answer, RawClient } from './support/raw-client.js';
 
-/** A real Redis of the test's own. */
 async function runRedis(): Promise<AsyncDisposable & { readonly port: number }> {
   const port = await freePort();
   const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'];
@@ -49,7 +48,6 @@ const TIMES: Readonly<Record<string, number | undefined>> = {
 /** Times are further apart than the machine can be late, and none ends during the test. */
 const STEP_S = 100;
 const STEPS = 30_000;
-/** What the gateway adds to Redis' words. */
 const OURS = / \(the longest is \d+ ms\)$/;
 
 function areAlike([name]: readonly string[], ours: Answer, theirs: Answer): boolean {

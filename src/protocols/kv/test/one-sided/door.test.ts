@@ -54,7 +54,6 @@ class Rogue {
     return new Rogue(host, connection, welcome.session, welcome.epoch);
   }
 
-  /** The connection for reading. */
   door(session = this.session, epoch = this.epoch): Promise<Connection> {
     const privateData = encodeReaderOffer({ session, epoch });
     return this.host.run(() => connectByCm({ host: 'server', port: PORT, privateData }));

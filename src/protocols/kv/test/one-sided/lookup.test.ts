@@ -19,7 +19,6 @@ class Reader {
 
   constructor(
     readonly layout: Layout,
-    /** What a READ brings. */
     private readonly memory: (isBucket: boolean) => Uint8Array,
   ) {
     const hash = new SipHash(layout.seed);

@@ -9,7 +9,6 @@ import { newStore, PORT, served, text } from '../support/served.js';
 const TRANSPORTS: readonly TransportName[] = ['rc', 'uc', 'ud'];
 const DOOR = { oneSided: true };
 
-/** What a client has counted of its GETs. */
 function counted({ statistics: { oneSided } }: KvClient): Record<'reads' | 'hits' | 'fallbacks', number> {
   assert.ok(oneSided !== undefined);
   const { reads, hits, fallbacks } = oneSided;

@@ -15,7 +15,6 @@ interface Entry {
   readonly text: string;
   readonly expiresAtMs: number;
 }
-/** All that a store holds. */
 type State = readonly Entry[];
 
 /** What may go wrong in a game. */
@@ -48,7 +47,6 @@ export class Game {
   /** States that there may be after the machine has ended; after the program was killed, those from {@link #safe} on. */
   #possible: State[] = [NO_KEYS];
   #safe = 0;
-  /** The one that there is now. */
   #current: State = NO_KEYS;
   #everything: State[] = [NO_KEYS];
 
@@ -221,7 +219,6 @@ export class Game {
     return entries.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** What of a state there is now. */
   #show(state: State): string {
     const there = state.filter(({ expiresAtMs }) => expiresAtMs === 0 || expiresAtMs > this.#nowMs);
     return `{${there.map(({ text, expiresAtMs }) => (expiresAtMs === 0 ? text : `${text} until ${expiresAtMs}`)).join(', ')}}`;

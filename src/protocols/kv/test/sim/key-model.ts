@@ -83,7 +83,6 @@ function put(
   return result === undefined ? state : told(set, result);
 }
 
-/** Somebody was told the version of an entry. */
 function told(entry: Present, version: bigint): Present | typeof IMPOSSIBLE {
   const { newest } = entry;
   if (entry.version !== undefined) return version === entry.version ? entry : IMPOSSIBLE;
@@ -193,7 +192,6 @@ function afterInCache(deed: KeyDeed, before: KeyState, moment: Moment): KeyState
   return state === IMPOSSIBLE && isPresent(before) ? after(deed, gone(before), moment) : state;
 }
 
-/** An entry is evicted. */
 function evicted(state: KeyState): KeyState | typeof IMPOSSIBLE {
   return isPresent(state) ? gone(state) : IMPOSSIBLE;
 }
@@ -203,7 +201,6 @@ function dependsOnEviction({ kind, result }: KeyDeed): boolean {
   return (kind === 'add' || kind === 'incr') && result === 'unknown';
 }
 
-/** The version that it was told to have given. */
 function versionGiven({ kind, result }: KeyDeed): bigint | undefined {
   return kind !== 'incr' && typeof result === 'bigint' ? result : undefined;
 }
@@ -215,7 +212,6 @@ function nameOf(state: KeyState): string {
 
 const READS: readonly KeyDeed['kind'][] = ['entry', 'value', 'has', 'explain', 'ttl'];
 
-/** What holds for the keys of a store. */
 interface KeyRules {
   /** Whether entries may go at any time, as those of a cache do. Default: false. */
   readonly evicts?: boolean;
@@ -232,7 +228,6 @@ export class KeyHistories {
 
   constructor(private readonly rules: KeyRules = {}) {}
 
-  /** The next moment. */
   tick(): number {
     this.#clock += 1;
     return this.#clock;

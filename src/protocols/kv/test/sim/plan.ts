@@ -55,7 +55,6 @@ export type DisasterPlan =
   /** The server's program ends, and begins anew. */
   | { readonly kind: 'restart'; readonly host: 0; readonly atUs: number; readonly forUs: number };
 
-/** The store that is served. */
 export interface StorePlan {
   readonly mode: KvMode;
   readonly memoryBytes: number;

@@ -4,7 +4,6 @@ import { SimulationFailure } from '../../../../../test/sim/failure.js';
 import type { KeyDeed, KeyHistories } from './key-model.js';
 import type { CallPlan, StorePlan } from './plan.js';
 
-/** What programs share that use one store. */
 export interface Shared {
   readonly sim: Sim;
   readonly histories: KeyHistories;
@@ -13,12 +12,10 @@ export interface Shared {
   /** Something proves the package wrong. */
   readonly onFault: (error: Error) => void;
   readonly store: StorePlan;
-  /** All that any program uses. */
   readonly keys: readonly string[];
 }
 
 type OneKind = Exclude<CallPlan['kind'], 'getMany' | 'setMany' | 'deleteMany' | 'scan'>;
-/** A call about one key. */
 type OneCall = CallPlan & { readonly kind: OneKind };
 
 /** What was done to a key, or may have been. */

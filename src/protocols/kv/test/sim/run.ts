@@ -28,7 +28,6 @@ class KvRun {
   readonly #fault = new Promise<never>((_, reject) => (this.#onFault = reject));
   #server: KvServer | undefined;
   readonly #gone: (() => void)[] = [];
-  /** All that any program uses. */
   readonly #keys: readonly string[];
   #values = 0;
   #clients = 0;

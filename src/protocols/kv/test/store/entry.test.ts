@@ -11,7 +11,6 @@ function partition(mode: 'cache' | 'store' = 'cache'): Partition {
   return new Partition({ mode, memory: new Uint8Array(1 << 16), seed: 1n, lastVersion: 0x0102030405060707n });
 }
 
-/** What a one-sided READ of an entry brings. */
 function read({ bytes, at, byteLength }: EntryView): Uint8Array {
   return bytes.slice(at, at + byteLength);
 }

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { type KeyHash, type Mode, Partition, Span, Status } from '../../store/index.js';
 
-/** What the model knows of a key. */
 interface Known {
   readonly value: Buffer;
   readonly version: bigint;
   readonly expiresAtMs: number;
 }
 
-/** A step of a program that uses a partition. */
 export type Step =
   | { readonly do: 'get' | 'has' | 'delete' | 'explain'; readonly key: number }
   | { readonly do: 'set' | 'add'; readonly key: number; readonly length: number; readonly ttlMs: number }
@@ -138,7 +136,6 @@ export class Modelled {
     if (step.do === 'scan') this.#scan(step.count);
   }
 
-  /** Everything that is there is there, and adds up. */
   check(): void {
     this.#scan(1_000_000);
     this.partition.sweep(1 << 24, this.nowMs);

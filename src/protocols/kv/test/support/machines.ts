@@ -39,7 +39,6 @@ export class Counting implements Executor {
   }
 }
 
-/** A request, as tests make them. */
 export class TestCall implements Outstanding {
   slot = NOT_SENT.slot;
   place = 0;
@@ -57,7 +56,6 @@ export class TestCall implements Outstanding {
   }
 }
 
-/** A request of a session. */
 export function encodeFor(session: Session, operation: Operation, slot: number, sequence: number): Uint8Array {
   return requestOf(session, slot, sequence, new TestCall(operation).asked);
 }
@@ -81,7 +79,6 @@ function requestOf(session: Session, slot: number, sequence: number, asked: Aske
   return bytes;
 }
 
-/** What a network does to messages. */
 export interface Mischief {
   readonly seed: number;
   readonly loss: number;
@@ -154,7 +151,6 @@ export class TwoMachines {
       this.#flying.push({ atUs: this.nowUs + random.between(1, delayUs), toServer, bytes: bytes.slice() });
   }
 
-  /** The next thing that happens. */
   #advance(): void {
     this.#flying.sort((a, b) => b.atUs - a.atUs);
     const next = this.#flying.at(-1);

@@ -37,7 +37,6 @@ export async function serve(listener: MessageListener, onError?: (error: unknown
   await listener.serve(handler, { maxConnections: 100, ...(onError && { onError }) });
 }
 
-/** A client, which sends one question at a time. */
 export class Client implements AsyncDisposable {
   #lastId = 0;
 

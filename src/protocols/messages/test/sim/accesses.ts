@@ -29,7 +29,6 @@ export interface AccessParts {
 export class Accesses {
   /** Buffers that were the program's own again. */
   readonly #own: Uint8Array[] = [];
-  /** Accesses that have happened for certain. */
   done = 0;
 
   constructor(private readonly parts: AccessParts) {}

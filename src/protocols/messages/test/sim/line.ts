@@ -14,9 +14,7 @@ export class Line {
   /** Something on the way may have it fail: the program ends it in the midst, or a disaster befalls either host. */
   readonly mayFail: boolean;
   readonly stalls: boolean;
-  /** The client has begun. */
   hasBegun = false;
-  /** The client has done all, or is gone. */
   readonly ended: Promise<void>;
   end: () => void = () => undefined;
 

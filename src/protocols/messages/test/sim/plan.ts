@@ -15,7 +15,6 @@ export interface SendPlan {
   readonly awaited: boolean;
 }
 
-/** How a program takes what comes. */
 export interface TakingPlan {
   /** `stalls` takes nothing before all lines that do not stall have ended. */
   readonly how: 'receive' | 'loop' | 'leases' | 'stalls';
@@ -40,7 +39,6 @@ export interface AccessPlan {
   readonly abortAfterUs: number;
 }
 
-/** A client's connection. */
 export interface LinePlan {
   /** Number of the host, from 1 on. */
   readonly host: number;

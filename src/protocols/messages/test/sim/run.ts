@@ -112,7 +112,6 @@ class MessagesRun {
     this.#serve();
   }
 
-  /** The server's side of one connection. */
   async #answer(connection: MessageConnection): Promise<void> {
     const hello = await this.#hear(connection);
     if (hello === undefined) return;
@@ -235,7 +234,6 @@ class MessagesRun {
     await this.#stopped;
   }
 
-  /** After all that has happened the server serves. */
   async #probe(): Promise<void> {
     const host = this.#sim.hosts[1];
     const { maxMessageBytes } = this.#plan;

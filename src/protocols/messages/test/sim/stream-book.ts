@@ -1,6 +1,5 @@
 import { check } from '../../../../../test/sim/failure.js';
 
-/** What became of a message, as its sender knows it. */
 export type SendFate = 'open' | 'sent' | 'taken back' | 'failed';
 
 interface Entry {

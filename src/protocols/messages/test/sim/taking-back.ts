@@ -1,7 +1,6 @@
 import type { Sim } from '../../../../sim/index.js';
 import { VerbsError } from '../../../../entry/index.js';
 
-/** When a program wants something back. */
 export interface TakingBack {
   /** Infinity is never. */
   readonly abortAfterUs: number;

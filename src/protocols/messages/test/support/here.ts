@@ -9,7 +9,6 @@ export const HOSTS = ['inline', 'thread'] as const;
 export interface PairHere extends AsyncDisposable {
   readonly atServer: MessageConnection;
   readonly atClient: MessageConnection;
-  /** The client's. */
   readonly engine: Engine;
 }
 

@@ -26,7 +26,6 @@ export class End {
   readonly kinds: Kind[] = [];
   readonly #held: (InFlight & { kind: Kind })[] = [];
   readonly #frame = emptyFrame<NumberedMessage>();
-  /** Receives that are posted now. */
   posted: number;
   #assembled: { number: number; byteLength: number } | undefined;
   #numbers = 0;

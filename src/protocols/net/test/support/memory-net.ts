@@ -69,7 +69,6 @@ function refusal(call: string, errno: 'EADDRINUSE' | 'ECONNREFUSED'): VerbsError
   return new VerbsError(call, { errno, message: 'nobody is there, or somebody is', advice: '' });
 }
 
-/** What the tests use of the module. */
 export interface Net {
   readonly connect: typeof connect;
   readonly createServer: typeof createServer;
@@ -77,7 +76,6 @@ export interface Net {
   socket(options?: SocketOptions): Socket;
 }
 
-/** Puts the transport among options. */
 export function netOver(transport: Transport): Net {
   const over = (...args: readonly unknown[]): Socket => {
     const [options, callback] = normalized(args);

@@ -13,13 +13,11 @@ process.env['VERBENA_ADDR'] = loopback(1);
 
 const SEED = Number(process.env['VERBENA_SEED'] ?? 1);
 
-/** By what they are called in the names of tests. */
 export const NETS: readonly (readonly [where: string, net: Net])[] = [
   ['unkind streams', memoryNet(SEED)],
   ['rsockets', netOver(rsockets)],
 ];
 
-/** A server that listens. */
 export async function listening(
   net: Net,
   onConnection?: ConnectionListener,
@@ -31,7 +29,6 @@ export async function listening(
   return server;
 }
 
-/** Where a server listens. */
 export function placeOf(server: Server): { host: string; port: number } {
   const address = server.address();
   if (address === null) throw new Error('it does not listen');
@@ -45,7 +42,6 @@ export interface Ends extends AsyncDisposable {
   readonly client: Socket;
 }
 
-/** Connects. What is left of it is destroyed in the end. */
 export async function connected(
   net: Net,
   ofServer: ServerOptions = {},
@@ -57,7 +53,6 @@ export async function connected(
   return { server, atServer, client, [Symbol.asyncDispose]: () => ended(server, atServer, client) };
 }
 
-/** Destroys what is left. */
 export async function ended(server: Server, ...sockets: readonly Socket[]): Promise<void> {
   for (const socket of sockets) socket.destroy();
   await server[Symbol.asyncDispose]();
@@ -87,12 +82,10 @@ export async function closeOf(socket: Socket): Promise<unknown> {
   return socket.errored !== null;
 }
 
-/** The code of an error. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** The error that a socket ends with. */
 export async function failureOf(socket: Socket): Promise<NodeJS.ErrnoException> {
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
   return error;

@@ -7,11 +7,9 @@ import { VerbsError } from '../../../../api/verbs/index.js';
 import type { Direction, StreamEvents, StreamSocket } from '../../../rsocket/index.js';
 import { SeededRandom } from '../../../../device/link/index.js';
 
-/** How unkind. */
 export interface Unkindness {
   /** Bytes that may wait between the two, each way. */
   readonly roomBytes: number;
-  /** The most that is taken by a write. */
   readonly mostTaken: number;
   /** Turns of the event loop that anything may be late. */
   readonly latest: number;
@@ -238,7 +236,6 @@ export class MemoryStream implements StreamSocket {
   }
 }
 
-/** Two ends of one connection. */
 export function streamPair(
   seed: number,
   how: Unkindness = UNKIND,

@@ -57,7 +57,6 @@ function socketOf(sim: Sim, name: string, type: number = STREAM): Rsocket {
   return rsocket(INET, type, 0, { context: host.context });
 }
 
-/** A socket of a client, and the server's for it. */
 async function pair(sim: Sim, prepare: (socket: Rsocket) => void = () => undefined) {
   const listener = socketOf(sim, 'server');
   const client = socketOf(sim, 'client');

@@ -40,7 +40,6 @@ function socketOf(sim: Sim, name: string, type: number = DGRAM, address?: string
   return rsocket(host.address.includes(':') ? INET6 : INET, type, 0, { context: host.context });
 }
 
-/** A socket with an address, and one that is to send to it. */
 function pair(sim: Sim, addresses: readonly [string?, string?] = []) {
   const server = socketOf(sim, 'server', DGRAM, addresses[0]);
   const client = socketOf(sim, 'client', DGRAM, addresses[1]);

@@ -74,7 +74,6 @@ class Liar {
     this.#port.send(bytes, this.victim.host, this.victim.port);
   }
 
-  /** By its queue pair. */
   send(qpn: number, bytes: Uint8Array): void {
     assert.ok(this.#id.pd);
     const at = this.#used;

@@ -47,7 +47,6 @@ function socketOf(sim: Sim, name: string, domain: AddressFamily = INET, type: nu
   return rsocket(domain, type, 0, { context: host.context });
 }
 
-/** A listener, and a socket to connect to it. */
 function pair(sim: Sim) {
   const listener = socketOf(sim, 'server');
   const client = socketOf(sim, 'client');

@@ -25,7 +25,6 @@ export class Direction {
     this.#start = (number * 7919) % PERIOD;
   }
 
-  /** What is to be written next. */
   next(length: number): Uint8Array {
     if (length <= PERIOD) return this.#at(this.taken, length);
     const bytes = new Uint8Array(length);

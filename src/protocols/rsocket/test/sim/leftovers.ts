@@ -3,7 +3,6 @@ import { Engine } from '../../../core/index.js';
 import { holdingsOf } from '../../../../../test/support/holdings.js';
 import { check } from '../../../../../test/sim/failure.js';
 
-/** Kinds of objects that streams consist of. */
 const STREAMS_OF = ['qps', 'identifiers', 'connections', 'halfOpen', 'driverRegions'] as const;
 
 /** All streams have ended. @throws SimulationFailure when a host still has something of them */

@@ -69,7 +69,6 @@ export class Side {
       .catch(parts.onFault);
   }
 
-  /** What it was waiting for. */
   describe(): string {
     const { name } = this.#parts;
     const { readableBytes, unacknowledgedBytes, isReadEnded, isWriteEnded } = this.stream;
@@ -84,7 +83,6 @@ export class Side {
     return this.#parts.plan.keepAliveSeconds > 0 ? 'it has sent keepalives' : undefined;
   }
 
-  /** Ends it, whatever it does. */
   close(lingerMs = 1000): void {
     if (this.isClosed) return;
     this.#close(lingerMs);

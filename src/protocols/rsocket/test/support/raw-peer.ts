@@ -32,15 +32,12 @@ const honest: Claims = (truth) => truth;
 
 /** A peer made of raw verbs, that says what it is told to. */
 export class RawPeer {
-  /** What the other end said of itself. */
   readonly peer: ConnectionData;
   #sequence = 0;
 
   private constructor(
     readonly connection: Connection,
-    /** Where the other end writes data. */
     readonly buffer: Mr,
-    /** Where it names buffers. */
     readonly table: Mr,
   ) {
     const peer = decodeConnectionData(connection.privateData);
@@ -127,18 +124,15 @@ export class RawPeer {
     });
   }
 
-  /** Sends data as it should be. */
   data(bytes: Uint8Array): void {
     this.say(0, bytes.length, bytes, this.peer.data, this.#sequence);
     this.#sequence += bytes.length;
   }
 
-  /** The next message. */
   next(): Promise<WorkCompletion> {
     return this.connection.recvComp();
   }
 
-  /** What was named in an entry of its table. */
   named(entry: number, order: 'big' | 'little'): Span {
     const { buffer, byteOffset, byteLength } = this.table.bytes;
     return readSpan(new DataView(buffer, byteOffset, byteLength), 16 * entry, order);

@@ -18,9 +18,7 @@ export class Owner {
   readonly closed: Promise<void>;
   /** Bytes that have come. */
   received = 0;
-  /** Called with all that comes. */
   onBytes: (bytes: Uint8Array) => void = () => {};
-  /** Reads by itself. */
   reads = true;
   #toSend: Uint8Array[] = [];
   #then: (() => void) | undefined;

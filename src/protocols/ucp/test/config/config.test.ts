@@ -139,7 +139,6 @@ describe('an environment', () => {
   });
 });
 
-/** Plays with another environment. */
 async function within(
   environment: Readonly<Record<string, string>>,
   play: (worker: (options?: UcpWorkerOptions) => ReturnType<UcpWorker['query']>) => void,

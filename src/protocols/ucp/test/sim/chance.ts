@@ -20,11 +20,9 @@ export function abortTime(random: SeededRandom, probability: number): number {
   return random.pick([0, random.below(5), random.below(60), random.below(3000)]);
 }
 
-/** What all families are planned by. */
 export interface Chances {
   readonly workers: number;
   readonly transport: 'rc' | 'ud';
-  /** How many steps. */
   readonly count: number;
   /** µs from the first to the last. */
   readonly lengthUs: number;

@@ -14,7 +14,6 @@ const BY_ITSELF = new UcpDatatype<Uint8Array>({
   startUnpack: (into) => ({ packedSize: into.length, unpack: (bytes) => into.set(bytes) }),
 });
 
-/** Memory of a program's, as it is, or as data of a datatype. */
 export function formOf(memory: Uint8Array, isTyped: boolean): UcpData {
   return isTyped ? BY_ITSELF.of(memory) : memory;
 }

@@ -12,7 +12,6 @@ export abstract class Family<Step extends { readonly atUs: number }> {
     for (const step of this.steps) this.world.at(step.atUs, () => this.take(step));
   }
 
-  /** All workers are connected. */
   begin(): void {
     // Most need nothing more.
   }

@@ -35,7 +35,6 @@ export interface UcpPlan {
 
 const SECOND = 1e6;
 const FAMILIES = ['tags', 'memory', 'ams', 'streams'] as const;
-/** Which of them a run is about. */
 const CASTS: readonly (readonly (typeof FAMILIES)[number][])[] = [
   ['tags'],
   ['tags'],

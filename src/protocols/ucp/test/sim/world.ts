@@ -25,7 +25,6 @@ export class GivenUp extends Error {}
 
 /** What is asked of a worker, and what may become of it. */
 export interface Question {
-  /** Whose program asks. */
   readonly at: number;
   /** By whose fault it may fail, beside its own. */
   readonly peers: readonly number[];
@@ -48,7 +47,6 @@ export class UcpWorld {
   readonly endpoints: UcpEndpoint[][];
   /** Of workers, where any is asked for by it. */
   readonly addresses: readonly Uint8Array[];
-  /** Hosts that have crashed. */
   readonly down = new Set<number>();
   /** Rejects with what proves the package wrong. */
   readonly fault: Promise<never>;
@@ -181,7 +179,6 @@ export class UcpWorld {
     return left.filter(({ at }) => !this.down.has(at)).map(({ what }) => what);
   }
 
-  /** Ends whatever waits for more. */
   endWaits(): void {
     this.#endings.abort(new GivenUp());
   }

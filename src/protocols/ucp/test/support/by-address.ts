@@ -8,7 +8,6 @@ import type { UcpWorkerOptions } from '../../worker/worker-options.js';
 export interface Member {
   readonly host: SimHost;
   readonly worker: UcpWorker;
-  /** Asks for another. */
   readonly ask: (other: Member, options?: Parameters<UcpWorker['connectByAddress']>[1]) => Promise<UcpEndpoint>;
 }
 

@@ -1,6 +1,5 @@
 import { UcpDatatype, type UcpDatatypeOps, type UcpTyped } from '../../worker/datatype.js';
 
-/** What callbacks were called, and with what. */
 interface Told {
   readonly calls: string[];
 }
@@ -43,7 +42,6 @@ export function filled(bytes: Uint8Array): Strided {
   return made;
 }
 
-/** What callbacks throw that fail. */
 export const NO = new Error('no');
 const no = (): never => {
   throw NO;
@@ -51,7 +49,6 @@ const no = (): never => {
 
 /** Callbacks for one byte, but for what is changed of them. */
 export const one = (changes: object) => ({ packedSize: 1, pack: () => 1, unpack: () => undefined, ...changes });
-/** Data whose callbacks are these. */
 export const typed = (what: () => object | undefined): UcpTyped =>
   // What JavaScript allows, and types do not.
   new UcpDatatype<undefined>({ startPack: what, startUnpack: what } as UcpDatatypeOps<undefined>).of(undefined);

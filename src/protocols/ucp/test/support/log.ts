@@ -1,6 +1,5 @@
 import { Log } from '../../worker/log.js';
 
-/** A log that says nothing. */
 export function quiet(): Log {
   return new Log('test', { logLevel: 'fatal', logFile: 'stdout', protoInfo: false, log: undefined }, 'test', () => 0);
 }

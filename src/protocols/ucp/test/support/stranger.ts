@@ -17,7 +17,6 @@ import {
   writeUdHeader,
 } from '../../wire/index.js';
 
-/** A header, and what follows. */
 export function datagram(word: number, psn: number, ackPsn: number, body: Uint8Array = new Uint8Array(0)): Uint8Array {
   const bytes = new Uint8Array(UD_HEADER_BYTES + body.length);
   writeUdHeader(bytes, word, psn, ackPsn);
@@ -76,7 +75,6 @@ export class Stranger {
     );
   }
 
-  /** Sends datagrams, and lets them arrive. */
   async send(...all: readonly Uint8Array[]): Promise<void> {
     for (const bytes of all) {
       const lease = this.#engine.pool.lease(bytes.length, 'a stranger');

@@ -18,7 +18,6 @@ import { UcsStatus } from '../../wire/index.js';
 
 export const PORT = 13337;
 
-/** One end of a way. */
 export interface End<E extends Endpoint = Endpoint> {
   readonly endpoint: E;
   readonly domain: MemoryDomain;
@@ -100,14 +99,12 @@ export async function connectedByUd(sim: Sim, options: UdOptions = {}) {
   return { here, there, close, hosts };
 }
 
-/** Ways of all kinds that there are. */
 export const TRANSPORTS: Readonly<Record<string, (sim: Sim) => Promise<Ends>>> = {
   self: (sim) => Promise.resolve(onSelf(sim)),
   rc: (sim) => connectedByRc(sim),
   ud: (sim) => connectedByUd(sim),
 };
 
-/** What a completion was told. */
 export class Told implements Completion {
   readonly statuses: UcsStatus[] = [];
 

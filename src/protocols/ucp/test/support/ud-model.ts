@@ -128,7 +128,6 @@ export function settle(one: Side, two: Side): void {
   assert.fail('all arrives in the end');
 }
 
-/** What a flag of a datagram says. */
 export function asks({ flags }: Datagram): boolean {
   return (flags & UdFlags.ACK_REQ) !== 0;
 }

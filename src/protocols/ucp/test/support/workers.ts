@@ -32,7 +32,6 @@ export async function connected(sim: Sim, options?: UcpWorkerOptions): Promise<W
   return { hosts, client, server, there, back, close };
 }
 
-/** One worker, with an endpoint to itself. */
 export function onSelf(sim: Sim, options?: UcpWorkerOptions): Workers {
   const host = sim.host('alone');
   const worker = new UcpWorker(host.context, options);
@@ -53,7 +52,6 @@ export const WAYS: Readonly<Record<string, (sim: Sim, options?: UcpWorkerOptions
 /** The same, and those by datagrams, which take some time to part. */
 export type AnyWorkers = Omit<Workers, 'close'> & { readonly close: () => void | Promise<void> };
 
-/** Two workers that go by datagrams. */
 export async function connectedByUd(sim: Sim, options?: UcpWorkerOptions): Promise<AnyWorkers> {
   const workers = await connected(sim, { ...options, transport: 'ud' });
   const { client, server, hosts } = workers;

@@ -41,7 +41,6 @@ function refusals({ here: { endpoint, domain } }: Ends, part: 'put' | 'get' | 'a
   return statuses;
 }
 
-/** Takes note of what comes by an id. */
 function collecting({ there }: Ends, id: number): Uint8Array[] {
   const got: Uint8Array[] = [];
   there.handlers.set(id, (bytes) => got.push(bytes.slice()));

@@ -33,7 +33,6 @@ class End {
     return true;
   }
 
-  /** Messages that lie in its buffers. */
   get buffered(): number {
     return this.wire.filter((first) => first !== PURE_GRANT).length;
   }

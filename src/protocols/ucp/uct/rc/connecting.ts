@@ -9,7 +9,6 @@ import { UctRcEndpoint, SEGMENT_BYTES } from './rc-endpoint.js';
 /** Messages that each peer may send before any is received. */
 const WINDOW = 32;
 
-/** What all endpoints of a worker share. */
 export interface RcInterface {
   readonly domain: MemoryDomain;
   readonly handlers: AmHandlers;

@@ -11,7 +11,6 @@ export const FlowBits = {
   GRANT: 0x80,
 } as const;
 
-/** A message that is a grant and nothing else. */
 export const PURE_GRANT = 0xe0;
 
 const ID_MASK = 0x1f;
@@ -26,7 +25,6 @@ export function idOf(first: number): number {
 export class FlowControl {
   #window = 0;
   #sent = 0;
-  /** Up to which message there are buffers. */
   #limit = 0;
   /** The messages that have asked, and were not answered. */
   #softAt: number | undefined;

@@ -23,7 +23,6 @@ import { FlowControl, idOf, PURE_GRANT } from './flow-control.js';
 import type { Hello } from '../hello.js';
 import { type Afterwards, settle, statusOf } from '../afterwards.js';
 
-/** In messages of leaks. */
 const OWNER = 'ucp rc';
 const DEPTH = 64;
 const INLINE_BYTES = 256;

@@ -2,9 +2,7 @@ import type { Ah } from '../../../../api/verbs/index.js';
 import type { Completion } from '../endpoint.js';
 import type { Afterwards } from '../afterwards.js';
 
-/** A queue pair to send to. */
 export class Addressee implements Completion {
-  /** Of a datagram that nobody waits for. */
   readonly afterwards: Afterwards = { completion: this };
   #underWay = 0;
   #hasEnded = false;
@@ -15,12 +13,10 @@ export class Addressee implements Completion {
     readonly qkey: number,
   ) {}
 
-  /** A datagram goes to it. */
   sent(): void {
     this.#underWay += 1;
   }
 
-  /** The adapter has one less. */
   left(): void {
     this.#underWay -= 1;
     this.#tidy();

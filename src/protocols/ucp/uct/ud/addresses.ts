@@ -9,7 +9,6 @@ const IPV6_SOURCE_AT = 8;
 const IPV4_IN_GID = 12;
 const GID_BYTES = 16;
 
-/** Where an interface of ud is found. */
 export interface UdAddress {
   readonly gid: Gid;
   readonly qpn: number;

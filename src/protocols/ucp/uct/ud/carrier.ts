@@ -15,7 +15,6 @@ import { GRH_BYTES, type UdAddress } from './addresses.js';
 import { Addressee } from './addressee.js';
 import type { Datagram } from './datagram.js';
 
-/** In messages of leaks. */
 export const OWNER = 'ucp ud';
 const PORT = 1;
 const HOP_LIMIT = 64;

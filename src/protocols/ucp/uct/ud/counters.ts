@@ -8,7 +8,6 @@ export type UdDrop =
   | 'foreignSender'
   /** It acknowledges what was never sent. */
   | 'wrongAcknowledgement'
-  /** Its PSN is beyond any window. */
   | 'wrongPsn'
   /** It has come before. */
   | 'repeated'
@@ -17,11 +16,8 @@ export type UdDrop =
   /** It asks for a connection that there is not to be: nobody wants any, or there are too many. */
   | 'refused';
 
-/** What an interface of ud has counted. */
 export interface UdStatistics {
-  /** Datagrams that were dropped, by the reason. */
   readonly dropped: Readonly<Record<UdDrop, number>>;
-  /** Those that were sent again. */
   readonly resent: number;
   /** Connections that were asked for, and never completed. */
   readonly halfOpenLost: number;

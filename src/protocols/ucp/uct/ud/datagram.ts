@@ -8,7 +8,6 @@ import type { Addressee } from './addressee.js';
 export class Datagram implements Completion {
   /** What is to be told when the adapter has sent it. */
   readonly afterwards: Afterwards = { completion: this };
-  /** It is with the adapter. */
   isPosted = false;
   #outcome: UcsStatus | undefined;
 
@@ -25,7 +24,6 @@ export class Datagram implements Completion {
     private readonly completion: Completion | undefined,
   ) {}
 
-  /** The adapter has it. */
   posted(): void {
     this.isPosted = true;
     this.to.sent();

@@ -2,7 +2,6 @@ import { secretWord } from '../../../../api/provider/index.js';
 import { type Context, invalid, refuse, show } from '../../../../api/verbs/index.js';
 import { MAX_WINDOW, MIN_WINDOW } from './windows.js';
 
-/** How an interface of ud is made. */
 export interface UdOptions {
   /** Datagrams that may be under way to a peer, 2 to 1025. Default 256. */
   readonly window?: number;

@@ -18,7 +18,6 @@ import { Datagram, Datagrams } from './datagram.js';
 import { DEAD, IDLE, type UdOutput, UdProtocol } from './protocol.js';
 import { psnPlus } from './windows.js';
 
-/** Shared by the channels of an interface. */
 export interface ReliableChannelParts {
   readonly carrier: Carrier;
   readonly counters: UdCounters;
@@ -28,7 +27,6 @@ export interface ReliableChannelParts {
   readonly timeoutMs: number;
 }
 
-/** Notified by timers. */
 export interface ReliableChannelListener {
   /** The peer has been silent for too long. */
   onDead(): void;

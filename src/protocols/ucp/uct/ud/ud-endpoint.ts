@@ -37,21 +37,17 @@ import { Farewell } from './farewell.js';
 import { ReliableChannel, type ReliableChannelParts } from './reliable-channel.js';
 import { Arrival, FIRST_PSN } from './windows.js';
 
-/** What a short lease has room for. */
 const SHORT_BYTES = 256;
 const SHORT = SHORT_BYTES - UD_HEADER_BYTES;
-/** Datagrams of an endpoint that came early, and are kept. */
 const MOST_EARLY = 256;
 
 /** What endpoints need of their interface. */
 export interface UdOwner extends ReliableChannelParts {
   /** Whether one more datagram that came early may be kept. */
   mayKeep(): boolean;
-  /** So many more are kept, or fewer. */
   kept(count: number): void;
   /** {@link UdEndpoint.progress} is to be called when there is room. */
   lacksRoom(endpoint: UdEndpoint): void;
-  /** The connection is there. */
   onOpen(endpoint: UdEndpoint): void;
   /** Nothing goes any more, for the first time. */
   onFailed(endpoint: UdEndpoint, status: UcsStatus): void;
@@ -67,14 +63,12 @@ export interface UdPeer extends UdAddress {
   readonly segmentBytes: number;
 }
 
-/** How far it is with the connection. */
 const Stage = {
   /** The peer was asked for it. */
   ASKING: 0,
   /** The peer has asked, was answered, and has not said that it knows. */
   ANSWERING: 1,
   OPEN: 2,
-  /** It has ended. */
   OVER: 3,
 } as const;
 type Stage = (typeof Stage)[keyof typeof Stage];

@@ -34,7 +34,6 @@ const QKEY_MASK = 0x7fff_ffff;
 
 /** How {@link UdInterface.connect} goes. */
 export interface UdConnectOptions extends WaitOptions {
-  /** Take what comes. */
   readonly handlers?: AmHandlers;
   /** What {@link UdInterface.nextConnection} gave, where the peer knows it already. */
   readonly connection?: number;
@@ -61,7 +60,6 @@ class Expectation extends Pending<UdEndpoint> {
   }
 }
 
-/** Somebody waits for an endpoint. */
 class Connecting extends Pending<UdEndpoint> {
   /** @param giveUp ends the attempt */
   constructor(private readonly giveUp: () => void) {
@@ -126,7 +124,6 @@ export class UdInterface implements AsyncDisposable {
     if (keepAliveMs !== Infinity) this.#keepAlive(keepAliveMs);
   }
 
-  /** Where it is found. */
   get address(): UdAddress {
     return this.#carrier.address;
   }
@@ -144,7 +141,6 @@ export class UdInterface implements AsyncDisposable {
     return this.#endpoints.size;
   }
 
-  /** Datagrams that came early, and are kept. */
   get early(): number {
     return this.#early;
   }
@@ -227,7 +223,6 @@ export class UdInterface implements AsyncDisposable {
     return endpoint;
   }
 
-  /** Nobody can guess it. */
   #freeId(): number {
     for (;;) {
       const id = this.#random() & NO_UD_ENDPOINT;
@@ -251,7 +246,6 @@ export class UdInterface implements AsyncDisposable {
     else endpoint.take(bytes);
   }
 
-  /** Somebody asks for a connection. */
   #onAsked(bytes: Uint8Array, fromQpn: number): void {
     const request = decodeUdControl(bytes.subarray(GRH_BYTES + UD_HEADER_BYTES));
     const isHandshake =

@@ -1,7 +1,6 @@
 // The two directions of ud between two endpoints, as PSNs: what may be sent, what was acknowledged, what has come (uct/ib/ud/base/ud_ep.c, UCX 1.13). Of
 // 16 bits; the first is 1.
 
-/** The PSN of an endpoint's first datagram. */
 export const FIRST_PSN = 1;
 /** Datagrams that may always be under way: `UCT_UD_CA_MIN_WINDOW`. */
 export const MIN_WINDOW = 2;
@@ -37,7 +36,6 @@ export class SendWindow {
     return this.#acked;
   }
 
-  /** The last that was sent. */
   get last(): number {
     return psnPlus(this.#next, -1);
   }
@@ -69,15 +67,12 @@ export class SendWindow {
     return count;
   }
 
-  /** Something was lost. */
   halve(): void {
     this.#size = Math.max(MIN_WINDOW, this.#size >> 1);
   }
 }
 
-/** What a datagram that has come is to its receiver. */
 export const Arrival = {
-  /** Its turn. */
   NEXT: 0,
   /** Others before it are missing: it may be kept. */
   EARLY: 1,
@@ -103,7 +98,6 @@ export class ReceiveWindow<Kept> {
     return this.#early.size;
   }
 
-  /** What one is. */
   classify(psn: number): Arrival {
     const ahead = psnAhead(psn, this.#expected);
     if (ahead === 0) return Arrival.NEXT;
@@ -111,7 +105,6 @@ export class ReceiveWindow<Kept> {
     return ahead < MAX_WINDOW ? Arrival.EARLY : Arrival.BEYOND;
   }
 
-  /** Whether something is missing up to a PSN. */
   isMissing(upTo: number): boolean {
     return psnAhead(upTo, this.#expected) >= 0;
   }
@@ -121,7 +114,6 @@ export class ReceiveWindow<Kept> {
     this.#early.set(psn, datagram);
   }
 
-  /** That of which it is the turn is taken. */
   advance(): void {
     this.#expected = psnPlus(this.#expected, 1);
   }

@@ -26,7 +26,6 @@ import { End, headerOf } from './support.js';
 const { XIO_CONNECTION_FIONWRITE_BYTES, XIO_CONNECTION_FIONWRITE_MSGS, XIO_CONNECTION_LEADING_CONN } =
   XioConnectionOptname;
 
-/** Both ends of a session that is there. */
 async function established(net: Net, more: XioSessionOps = {}, params = {}) {
   const server = new End(net, net.server, { onNewSession: (session) => xioAccept(session), ...more }, params);
   await server.bind();

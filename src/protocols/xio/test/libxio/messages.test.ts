@@ -21,7 +21,6 @@ import { End, headerOf, text } from './support.js';
 
 const { XIO_MSG_FLAG_REQUEST_READ_RECEIPT: RECEIPT } = XioMsgFlag;
 
-/** A client and a server with a connection between them. */
 async function connected(net: Net, atServer: XioSessionOps = {}, atClient: XioSessionOps = {}): Promise<[End, End]> {
   const server = new End(net, net.server, { onNewSession: (session) => xioAccept(session), ...atServer });
   const client = new End(net, net.client, atClient);

@@ -25,7 +25,6 @@ export function shortOf(event: number): string {
 
 export const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
-/** Headers of what has come, and of what is sent. */
 export const headerOf = (message: XioMsg): string => text(message.in?.header);
 
 /** What a test calls a message of its own, or the header of the peer's. */
@@ -34,7 +33,6 @@ function nameOf(message: XioMsg): string {
   return typeof name === 'string' || typeof name === 'number' ? String(name) : headerOf(message);
 }
 
-/** One end, which notes down what it is told. */
 export class End {
   readonly ctx: LibxioContext;
   /** Events, and what became of messages, in their order. */
@@ -82,7 +80,6 @@ export class End {
     if (event === 'TEARDOWN') xioSessionDestroy(session);
   }
 
-  /** Whether it was told that. */
   readonly has = (what: string) => (): boolean => this.told.includes(what);
 
   bind(options = {}): ReturnType<typeof xioBind> {

@@ -8,7 +8,6 @@ const LIMITS: Limits = { queueMessages: 4, queueBytes: 1000, maxBodyBytes: 1000,
 
 const ignore = (): void => undefined;
 
-/** Notes down what is told of requests. */
 class Told implements ChannelListener<Item> {
   readonly onMessage = ignore;
   readonly onResponse = ignore;

@@ -4,7 +4,6 @@ import type { XioServer, XioSession } from '../../index.js';
 import { SCENES } from '../support/scenes.js';
 import { pattern } from '../support/worlds.js';
 
-/** The first session that comes. */
 async function firstOf(server: XioServer): Promise<XioSession> {
   const { value } = await server[Symbol.asyncIterator]().next();
   assert.ok(value !== undefined, 'a session comes');

@@ -16,7 +16,6 @@ function shared(bytes: Uint8Array): Uint8Array {
   return memory;
 }
 
-/** A session and its other end, which shares memory. */
 async function pair(net: Net, options = {}): Promise<{ readonly client: XioSession; readonly server: XioSession }> {
   await net.listen((session) => session.accept(), options);
   const client = await net.connect(options);
@@ -24,7 +23,6 @@ async function pair(net: Net, options = {}): Promise<{ readonly client: XioSessi
   return { client, server: net.served[0] };
 }
 
-/** What became of it. */
 function outcomeOf(promise: Promise<void>): Promise<string> {
   return promise.then(
     () => 'done',

@@ -7,7 +7,6 @@ import { codeOf } from '../support/scenes.js';
 import { pattern } from '../support/worlds.js';
 
 const BYTES = 300_000;
-/** What goes by memory of the link. */
 const SHORTER = 50_000;
 
 /** Memory that adapters reach where it lies, and memory that they do not. */
@@ -23,7 +22,6 @@ function resizable(length: number): ArrayBuffer {
   return made;
 }
 
-/** Gives memory to another thread. */
 function transfer({ buffer }: Uint8Array): void {
   assert.ok(buffer instanceof ArrayBuffer);
   structuredClone(buffer, { transfer: [buffer] });

@@ -49,12 +49,10 @@ export class Answerer {
     this.#lastMessage = -1;
   }
 
-  /** Messages are counted anew. */
   restarted(): void {
     this.#lastMessage = -1;
   }
 
-  /** The program is gone. */
   end(): void {
     this.#isGone = true;
     this.#due.clear();

@@ -4,7 +4,6 @@ import type { Clock } from './clock.js';
 import { bodyOf, type Ledger } from './ledger.js';
 import type { Speaker } from './speaker.js';
 
-/** A number as a header. */
 export function headerOfId(id: number): Uint8Array {
   return Uint8Array.of(id >>> 8, id & 0xff);
 }
@@ -13,7 +12,6 @@ export function idIn(header: Uint8Array): number {
   return (header[0] << 8) | header[1];
 }
 
-/** What is to be asked. */
 export interface CallFields {
   readonly kind: 'request' | 'message';
   readonly bytes: number;
@@ -33,7 +31,6 @@ export class Caller {
     private readonly speaker: () => Speaker,
   ) {}
 
-  /** Begins a call. */
   call({ kind, bytes, deadlineUs, isIdempotent, receipt, isApart }: CallFields): void {
     const id = this.ledger.begin(bytes, isIdempotent);
     const flags = receipt ? Flag.RECEIPT : Flag.ACKNOWLEDGE;

@@ -63,7 +63,6 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
     return id;
   }
 
-  /** Takes memory back. */
   unshare(id: Uint8Array, vault: Vault): void {
     this.#grants.revoke(id);
     vault.revoked();
@@ -293,7 +292,6 @@ export class Direct implements GrantHost<Speaker>, AccessHost<Speaker> {
   }
 }
 
-/** Ends of the connections of a session. */
 interface Finishing {
   readonly direct: Direct;
   finish(): void;

@@ -1,7 +1,6 @@
 import { XioStatus } from '../../wire/index.js';
 import { check } from '../../../../../test/sim/failure.js';
 
-/** What becomes of a request, as its requester is told. */
 export type Outcome = 'answered' | 'given up' | 'failed';
 
 interface Entry {

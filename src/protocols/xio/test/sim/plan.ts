@@ -24,7 +24,6 @@ export interface SharePlan {
   readonly accesses: readonly { readonly isRead: boolean; readonly atUs: number; readonly deadlineUs: number }[];
 }
 
-/** One client of a run. */
 export interface ClientPlan {
   readonly limits: Limits;
   readonly calls: readonly CallPlan[];
@@ -50,7 +49,6 @@ export interface FaultPlan {
   readonly to: number;
 }
 
-/** One server of a run. */
 export interface ServerPlan {
   readonly limits: Limits;
   readonly redirectsTo: number | undefined;
@@ -58,7 +56,6 @@ export interface ServerPlan {
   readonly rejects: number | undefined;
 }
 
-/** What one seed stands for. */
 export interface XioPlan {
   readonly seed: number;
   readonly clients: readonly ClientPlan[];
@@ -231,7 +228,6 @@ function planFault(random: SeededRandom, clients: number, servers: number, spanU
   };
 }
 
-/** One line for a person. */
 export function describeXio({ seed, clients, servers, faults, room, delayUs, bothWays }: XioPlan): string {
   const calls = clients.map((client) => `${client.calls.length} calls`).join(', ');
   const what = faults.map(({ kind, who, atUs }) => `${kind} ${who} at ${atUs} µs`).join(', ');

@@ -7,7 +7,6 @@ import { setupAnswer } from './setup-answer.js';
 import type { SimServer } from './sim-server.js';
 import type { LinkEnd } from './wire-link.js';
 
-/** A server's end of a connection. */
 export class ServedEnd extends SimEnd {
   #stopTimer: (() => void) | undefined;
 
@@ -41,7 +40,6 @@ export class ServedEnd extends SimEnd {
     this.#attach(received);
   }
 
-  /** The process is gone. */
   crash(): void {
     this.#stopTimer?.();
     this.endsNow(XioStatus.XIO_E_SESSION_ABORTED);

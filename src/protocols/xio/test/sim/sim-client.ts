@@ -26,7 +26,6 @@ export class SimClient extends SimEnd implements ClientHost {
   #name = '';
   #stopLimit: (() => void) | undefined;
   #stopWaiting: (() => void) | undefined;
-  /** The server that knows of its session. */
   #home: string | undefined;
   reconnects = 0;
   restarts = 0;
@@ -39,9 +38,7 @@ export class SimClient extends SimEnd implements ClientHost {
     plan: ClientPlan,
     private readonly servers: readonly SimServer[],
     private readonly session: SimSession,
-    /** Which connection of the session it is. */
     readonly connection: number,
-    /** The servers that it goes to, in their order. */
     addresses: readonly number[],
   ) {
     super(world, plan.limits);

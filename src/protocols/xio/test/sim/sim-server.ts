@@ -16,15 +16,12 @@ import { Speaker, type SpeakerOwner } from './speaker.js';
 import type { LinkEnd, LinkUser } from './wire-link.js';
 import type { World } from './world.js';
 
-/** A server of the simulation, through all its lives. */
 export class SimServer {
   isUp = true;
   lives = 0;
   #sessions: ServedSessions<ServedEnd>;
   readonly #ends = new Set<ServedEnd>();
-  /** Its sessions, by their names. */
   readonly #groups = new Map<string, ServedGroup>();
-  /** Sessions that have come. */
   #asked = 0;
 
   constructor(
@@ -53,7 +50,6 @@ export class SimServer {
     this.#sessions = new ServedSessions(this.#epoch());
   }
 
-  /** Sends the sessions on that it has. */
   move(to: number): void {
     if (this.isUp) for (const group of this.#groups.values()) group.move(to);
   }
@@ -123,7 +119,6 @@ export class SimServer {
   }
 }
 
-/** What a server tells a client that it rejects. */
 export function rejectionBy(server: number): Pick<SetupAnswer, 'status' | 'words' | 'privateData'> {
   return { status: XioStatus.XIO_E_NO_BUFS, words: `server ${server}`, privateData: Uint8Array.of(0xff, server) };
 }

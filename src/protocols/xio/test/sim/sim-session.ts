@@ -8,9 +8,7 @@ import type { World } from './world.js';
 
 /** A client's session, with the connections that it has, as a session of the API binds them to each other. */
 export class SimSession {
-  /** The first leads. */
   readonly connections: SimClient[] = [];
-  /** All that there were. */
   readonly all: SimClient[] = [];
   readonly leading: SimClient;
   readonly #names: Uint8Array[] = [];
@@ -36,14 +34,12 @@ export class SimSession {
     this.leading.start();
   }
 
-  /** The program has asked all, and closes the session. */
   finish(): void {
     if (this.isOver) return;
     check(this.#begun === this.plan.calls.length, () => 'a program closes its session before it has begun all');
     this.finishAll();
   }
 
-  /** Loses the link of one of its connections. */
   cut(connection: number): void {
     this.connections.at(connection % this.connections.length)?.speaker.link?.cut();
   }
@@ -59,7 +55,6 @@ export class SimSession {
     return this.#names[life - 1];
   }
 
-  /** A connection was begun. */
   opened(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -70,7 +65,6 @@ export class SimSession {
     });
   }
 
-  /** The end of one connection is that of the session. */
   finishAll(): void {
     this.#isClosing = true;
     finishWhenIdle(this.connections);

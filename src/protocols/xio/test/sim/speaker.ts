@@ -35,7 +35,6 @@ export class Speaker implements LinkUser {
   readonly #in = emptyHead(Kind.NOP);
   readonly #bytes = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
   #isPumping = false;
-  /** Headers that say something of the link. */
   readonly headers = new WeakMap<Item, () => Uint8Array>();
   /** Takes back what was sent last of an item. */
   readonly #held = new WeakMap<Item, () => void>();
@@ -75,7 +74,6 @@ export class Speaker implements LinkUser {
     if (this.#link?.canSend === true && this.channel.isDone) this.owner.onDone();
   }
 
-  /** What is on its way of an item is what it was. */
   takeBack(item: Item): void {
     this.#held.get(item)?.();
   }

@@ -30,7 +30,6 @@ function mark(cell: number, at: number): number {
   return 1 + ((cell * 37 + at * 5) % 200);
 }
 
-/** What became of a write. */
 interface Entry {
   readonly cell: number;
   outcome: 'under way' | 'done' | 'failed' | 'not begun';
@@ -50,7 +49,6 @@ export class Vault {
     for (let at = 0; at < cells * CELL_BYTES; at += 1) this.bytes[at] = mark(0, at);
   }
 
-  /** It was revoked. */
   revoked(): void {
     if (this.isRevoked) return;
     this.isRevoked = true;
@@ -90,7 +88,6 @@ export class Vault {
       );
   }
 
-  /** What is in the cells. */
   #look(): void {
     for (const { cell, outcome } of this.#writes) {
       const begin = (this.cells + cell) * CELL_BYTES;
@@ -108,12 +105,10 @@ export class Vault {
   }
 }
 
-/** A write of a cell. */
 export class Write {
   constructor(
     readonly vault: Vault,
     readonly offset: number,
-    /** The writer's memory. */
     readonly bytes: Uint8Array,
     private readonly settle: (outcome: 'done' | 'failed' | 'not begun') => void,
   ) {}

@@ -21,7 +21,6 @@ interface Frame {
   isRedirected: boolean;
 }
 
-/** How links behave. */
 export interface LinkManners {
   readonly delayUs: number;
   readonly room: number;
@@ -39,7 +38,6 @@ export class LinkEnd {
   #underWay = 0;
   #isCut = false;
   #lastUs = 0;
-  /** What is landing here. */
   #coming: Frame | undefined;
 
   constructor(

@@ -4,7 +4,6 @@ import type { Ledger } from './ledger.js';
 import type { XioPlan } from './plan.js';
 import type { ServedEnd } from './served-end.js';
 
-/** What all of a run share. */
 export interface World {
   readonly plan: XioPlan;
   readonly clock: Clock;
@@ -14,6 +13,5 @@ export interface World {
   readonly ledger: Ledger;
   /** What is to be looked at when all is over. */
   readonly accesses: (() => void)[];
-  /** Servers' ends, by the names of their sessions and which server it is. */
   readonly ends: Map<string, ServedEnd>;
 }

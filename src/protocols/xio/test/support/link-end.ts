@@ -1,12 +1,10 @@
 import type { Held, Link, LinkReceiver } from '../../transport/index.js';
 import { type Body, gather, lengthOf } from '../../wire/index.js';
 
-/** A message as an end got it. */
 export interface Got {
   readonly head: Uint8Array;
   /** A copy of it, made at once. */
   readonly body: Uint8Array;
-  /** What was given. */
   readonly given: Body;
   readonly isLanded: boolean;
   readonly writtenBytes: number;
@@ -19,10 +17,8 @@ export class LinkEnd implements LinkReceiver {
   readonly announced: number[] = [];
   readonly ends: (Error | undefined)[] = [];
   rooms = 0;
-  /** Where bodies land. */
   onLanding: ((head: Uint8Array, bodyBytes: number) => Body | undefined) | undefined;
   onGot: ((got: Got) => void) | undefined;
-  /** What was told at a wrong moment. */
   readonly wrongs: string[] = [];
   #isCalling = false;
 

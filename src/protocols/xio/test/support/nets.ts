@@ -12,7 +12,6 @@ const PORT = 2061;
 class Watched implements Transport {
   readonly scheme: Transport['scheme'];
   readonly links: Link[] = [];
-  /** Messages that were sent by all of them. */
   sent = 0;
   onSent: ((sent: number, link: Link) => void) | undefined;
 
@@ -41,13 +40,11 @@ class Watched implements Transport {
   }
 }
 
-/** Hosts with sessions between them. */
 export class Net {
   readonly watched: Watched;
   readonly tcp: SimulatedTcp;
   readonly client: SimHost;
   readonly server: SimHost;
-  /** Sessions of servers, in the order in which they came. */
   readonly served: XioSession[] = [];
   readonly servers: XioServer[] = [];
 
@@ -101,7 +98,6 @@ export class Net {
     return connect({ url: this.urlOf(this.server), context: host.context, ...options });
   }
 
-  /** Breaks all links that there are. */
   cut(): void {
     for (const link of this.watched.links.splice(0)) link.abort();
   }

@@ -10,7 +10,6 @@ import { OPTIONS } from './worlds.js';
 
 /** A peer that says whatever a test has it say. */
 export class RawPeer implements StreamFollower {
-  /** All that has come. */
   readonly heard: Uint8Array[] = [];
   readonly ends: ('end' | 'reset' | 'close')[] = [];
 

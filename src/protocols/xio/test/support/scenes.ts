@@ -19,9 +19,7 @@ export interface Scene {
   readonly connect: (url: string | readonly string[], options?: Omit<XioConnectOptions, 'url'>) => Promise<XioSession>;
   /** Does something where clients are. */
   readonly inClient: <T>(action: () => Promise<T>) => Promise<T>;
-  /** Links of clients, in the order in which they were made. */
   readonly made: Link[];
-  /** Links that servers were given. */
   readonly taken: Link[];
   /** Is given each link before anybody uses it. */
   around: (link: Link, end: 'client' | 'server') => Link;
@@ -30,7 +28,6 @@ export interface Scene {
 
 type Play = (scene: Scene) => Promise<void>;
 
-/** The transport, with its links noted down. */
 function watched(transport: Transport, scene: Scene): Transport {
   const note = (link: Link, end: 'client' | 'server'): Link => {
     const around = scene.around(link, end);
@@ -109,7 +106,6 @@ function onSockets(play: Play): Promise<void> {
   return playIn(tcp, scene, play);
 }
 
-/** All ways that sessions go. */
 export const SCENES: Readonly<Record<string, (play: Play) => Promise<void>>> = { rdma: inSimulation, tcp: onSockets };
 
 /** Has a server answer with what it is asked, for all sessions that come. @returns these */
@@ -124,7 +120,6 @@ export function echo(server: XioServer): XioSession[] {
   return sessions;
 }
 
-/** What a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => 'resolved',
@@ -132,7 +127,6 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The code of what a promise rejects with. */
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   const error = await rejection(promise);
   return error instanceof Error && 'code' in error ? error.code : error;

@@ -2,7 +2,6 @@ import type { SocketAddress } from '../../../../api/rdmacm/index.js';
 import type { Clock } from '../../transport/index.js';
 import type { ByteStream, StreamFollower } from '../../transport/tcp/byte-stream.js';
 
-/** How a simulated connection behaves. */
 export interface StreamConditions {
   /** µs from one end to the other. */
   readonly delayUs?: number;
@@ -204,7 +203,6 @@ export class SimulatedStream implements ByteStream {
   }
 }
 
-/** Both ends of a connection. */
 export function connectedStreams(
   clocks: readonly [Clock, Clock],
   conditions: StreamConditions = {},

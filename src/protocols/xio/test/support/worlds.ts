@@ -18,7 +18,6 @@ const PORT = 2061;
 const TIMEOUT_MS = 5000;
 const PATIENCE_MS = 30_000;
 
-/** Both ends of a link. */
 export interface Pair {
   readonly here: LinkEnd;
   readonly there: LinkEnd;
@@ -27,12 +26,10 @@ export interface Pair {
 /** Waits until something is so. */
 export type Until = (isSo: () => boolean) => Promise<void>;
 
-/** Where links are made for a test. */
 export interface World {
   readonly scheme: Transport['scheme'];
   /** Lets happen what is to happen, until something is so. */
   readonly until: Until;
-  /** A link that nobody has opened. */
   unopened(here?: Partial<LinkOptions>, there?: Partial<LinkOptions>): Promise<[Link, Link]>;
 }
 
@@ -148,7 +145,6 @@ async function onSockets(scene: (world: World) => Promise<void>): Promise<void> 
   }
 }
 
-/** All ways that there are. */
 export const WORLDS: Readonly<Record<string, Play>> = {
   rdma: (scene) => simulate((sim) => scene(onRdma(sim))),
   tcp: onSockets,

@@ -17,7 +17,6 @@ for (const [name, play] of Object.entries(WORLDS))
       );
     };
 
-    /** What became of it. */
     const moved = async (
       { here }: Pair,
       world: World,

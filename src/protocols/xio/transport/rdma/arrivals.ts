@@ -23,14 +23,12 @@ export class Arrivals {
     this.#waiting.push(arrival);
   }
 
-  /** The next that can be delivered. */
   take(): Arrival | undefined {
     const first = this.#waiting.at(0);
     if (first === undefined || first.reading !== undefined) return undefined;
     return this.#waiting.shift();
   }
 
-  /** What is being READ into that memory. */
   find(landing: Body): Arrival | undefined {
     return this.#waiting.find(({ body }) => body === landing);
   }

@@ -62,7 +62,6 @@ class InSlot implements Exposure {
     private readonly slots: BodySlots,
     private readonly slot: Slot,
     private readonly byteLength: number,
-    /** Where what is written to it belongs. */
     private readonly into: Uint8Array | undefined,
   ) {}
 

@@ -25,7 +25,6 @@ export interface SlotBudget {
 
 const budgets = new WeakMap<Engine, SlotBudget>();
 
-/** What the links of an engine share. */
 function budgetOf(engine: Engine): SlotBudget {
   let budget = budgets.get(engine);
   if (budget === undefined) {

@@ -13,16 +13,13 @@ export const PREFIX_BYTES = 24;
 export const Operation = {
   /** There is no message: the frame says no more than how far the peer may send. */
   CREDIT: 0,
-  /** It follows the head. */
   INLINE: 1,
-  /** It lies at the sender, and is to be READ. */
   READ: 2,
   /** The sender has written it where it was told to. */
   WRITTEN: 3,
 } as const;
 export type Operation = (typeof Operation)[keyof typeof Operation];
 
-/** The fields of a frame. */
 export interface Frame {
   credits: number;
   operation: Operation;
@@ -34,7 +31,6 @@ export interface Frame {
   furtherPlaces: number;
 }
 
-/** A frame that says nothing yet. */
 export function emptyFrame(): Frame {
   return {
     credits: 0,
@@ -130,7 +126,6 @@ export function decodeToken(bytes: Uint8Array): RemotePlace {
   return { address: view.getBigUint64(0), rkey: view.getUint32(8), length: view.getUint32(12) };
 }
 
-/** Places as they follow a head. */
 export function encodePlaces(places: readonly RemotePlace[]): Uint8Array {
   const bytes = new Uint8Array(places.length * TOKEN_BYTES);
   places.forEach((place, i) => bytes.set(encodeToken(place), i * TOKEN_BYTES));

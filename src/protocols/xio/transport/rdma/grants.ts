@@ -83,7 +83,6 @@ export class LinkGrants {
     return new Granted(shared, encoded, place, () => this.#free.push(slot));
   }
 
-  /** The queue pair is gone. */
   end(): void {
     this.#seals?.registration.release();
     this.#seals = undefined;

@@ -14,7 +14,6 @@ const HELLO = handshake(
   'XIOP',
   1,
   {
-    /** Frames that there are buffers for. */
     window: range(be16, 4, MOST_WINDOW),
     bufferBytes: range(be32, BUFFER_BYTES, MOST_BUFFER_BYTES),
     /** The longest body that is taken. */
@@ -28,7 +27,6 @@ export type Hello = ValuesOf<typeof HELLO>;
 
 export const { encode: encodeHello, decode: decodeHello } = HELLO;
 
-/** What this end says of itself. */
 export function helloOf(maxBodyBytes: number): Hello {
   return { window: WINDOW, bufferBytes: BUFFER_BYTES, maxBodyBytes };
 }

@@ -18,7 +18,6 @@ const REFUSALS: readonly (WcStatus | undefined)[] = [
   WcStatus.REM_OP_ERR,
 ];
 
-/** Memory of this end that a seal is READ into. */
 interface SealSlot {
   readonly bytes: Uint8Array;
   readonly addr: number;
@@ -71,7 +70,6 @@ export class Moves {
     return { takeBack: () => local.takeBack() };
   }
 
-  /** The queue pair is gone. */
   end(): void {
     for (const registration of this.#registrations.splice(0)) registration.release();
     this.#free.length = 0;

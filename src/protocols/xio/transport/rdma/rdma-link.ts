@@ -23,7 +23,6 @@ import { Moves } from './moves.js';
 import { type Afterwards, SEND_SGES, Transfers } from './transfers.js';
 import { BUFFER_BYTES, type Hello, INLINE_BYTES, WINDOW } from './hello.js';
 
-/** In messages of leaks. */
 const OWNER = 'verbena/xio';
 const SEND_DEPTH = 128;
 /** A body that is written, and the frame that tells of it. */
@@ -39,7 +38,6 @@ const QUEUES = {
   maxSendSge: SEND_SGES,
 };
 
-/** A link by a reliable connection of rdma_cm. */
 export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
   readonly scheme = 'rdma';
   readonly hasRemoteMemory = true;
@@ -233,7 +231,6 @@ export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
     });
   }
 
-  /** A frame, and all that can be delivered with it. */
   #take(bytes: Uint8Array, byteLength: number): void {
     const frame = this.#incoming;
     const lie = this.#check(bytes, byteLength);

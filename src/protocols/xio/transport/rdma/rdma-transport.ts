@@ -23,7 +23,6 @@ import {
 import { decodeHello, encodeHello, helloOf, type Hello } from './hello.js';
 import { RdmaLink } from './rdma-link.js';
 
-/** What the errnos of rdma_cm mean for sessions. */
 const CODES: Readonly<Partial<Record<ErrnoName, XioStatusName>>> = {
   ECONNREFUSED: 'XIO_E_SESSION_REFUSED',
   ETIMEDOUT: 'XIO_E_TIMEOUT',

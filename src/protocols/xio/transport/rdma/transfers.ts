@@ -10,14 +10,12 @@ export const SEND_SGES = 4;
 /** Called once a request ended. @param status of the request itself, where it completed */
 export type Afterwards = (isDone: boolean, status: WcStatus | undefined) => void;
 
-/** What one work request moves. */
 interface Segment {
   readonly address: bigint;
   readonly rkey: number;
   readonly sges: readonly Sge[];
 }
 
-/** A work request that waits for room. */
 interface Waiting {
   readonly isRead: boolean;
   readonly segment: Segment;
@@ -58,7 +56,6 @@ export class Transfers {
     return Math.ceil(pieces / SEND_SGES);
   }
 
-  /** There is room. */
   pump(): void {
     while (this.#waiting.length > 0 && this.sends.room > 0) {
       const waiting = this.#waiting.shift();
@@ -66,7 +63,6 @@ export class Transfers {
     }
   }
 
-  /** The queue pair is gone. */
   end(): void {
     for (const { afterwards } of this.#waiting.splice(0)) afterwards(false, undefined);
   }

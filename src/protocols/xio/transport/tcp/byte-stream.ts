@@ -18,7 +18,6 @@ export interface ByteStream {
   readonly remoteAddress: SocketAddress | undefined;
   /** Bytes that were written and that the system has not taken: their memory is in use. */
   readonly unsentBytes: number;
-  /** Who is told from now on. */
   follow(follower: StreamFollower): void;
   /** Whether what comes is told; not, to begin with. What is not told waits. */
   setReading(isReading: boolean): void;

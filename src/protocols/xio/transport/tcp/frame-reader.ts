@@ -4,7 +4,6 @@ import { FrameKind, MAX_ALONG_BYTES, MAX_HEAD_BYTES, Prefix, PREFIX_BYTES } from
 
 /** Whoever is told what a {@link FrameReader} has read. It may be closed by any of these. */
 export interface FrameSink {
-  /** Whether more is to be read. */
   readonly isReading: boolean;
   /** Where the body of a message is to lie. Undefined: anywhere. */
   landing(head: Uint8Array, bodyBytes: number): Body | undefined;
@@ -34,9 +33,7 @@ export class FrameReader {
   /** The pieces of that, and where each ends. */
   #pieces: readonly Uint8Array[] = [];
   #ends: readonly number[] = [];
-  /** The piece that comes. */
   #piece = 0;
-  /** The program has it back. */
   #isRedirected = false;
 
   constructor(
@@ -44,7 +41,6 @@ export class FrameReader {
     private readonly sink: FrameSink,
   ) {}
 
-  /** Whether a frame has come in part. */
   get isWithinFrame(): boolean {
     return this.#begunBytes > 0;
   }

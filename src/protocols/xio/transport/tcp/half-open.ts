@@ -17,7 +17,6 @@ interface Guest {
 
 /** Connections that have come and are no links yet. */
 export class HalfOpen {
-  /** The oldest is the first. */
   readonly #guests = new Set<Guest>();
   #isClosed = false;
 
@@ -28,7 +27,6 @@ export class HalfOpen {
     private readonly onLink: (link: Link) => void,
   ) {}
 
-  /** How many there are. */
   get count(): number {
     return this.#guests.size;
   }

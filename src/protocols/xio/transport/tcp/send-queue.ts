@@ -6,7 +6,6 @@ import { type FrameKind, MAX_ALONG_BYTES, PREFIX_BYTES, writePrefix } from './wi
 /** Memory that frames are put together in before they are written. */
 interface Slab {
   readonly bytes: Uint8Array;
-  /** How much of it is filled. */
   filledBytes: number;
 }
 
@@ -34,7 +33,6 @@ const NOTHING = new Uint8Array(0);
 class WaitingBody implements Held {
   /** How much of it is not written. */
   restBytes: number;
-  /** That. */
   #rest: Uint8Array;
   #isOurs = false;
 
@@ -78,7 +76,6 @@ class WaitingBody implements Held {
   }
 }
 
-/** Pieces of one body. */
 class WaitingPieces implements Held {
   constructor(private readonly pieces: readonly WaitingBody[]) {}
 
@@ -98,7 +95,6 @@ class WaitingPieces implements Held {
 export class SendQueue {
   readonly #waiting: (Slab | WaitingBody)[] = [];
   #waitingBytes = 0;
-  /** What the system is sending. */
   #written: Slab | undefined;
 
   constructor(private readonly stream: ByteStream) {}
@@ -127,7 +123,6 @@ export class SendQueue {
     return waiting.length === 1 ? waiting[0] : new WaitingPieces(waiting);
   }
 
-  /** Adds a frame that is nothing but its kind. */
   addBare(kind: FrameKind): void {
     this.add(kind, NOTHING, NOTHING);
   }

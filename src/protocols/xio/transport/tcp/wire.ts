@@ -28,7 +28,6 @@ export const MAX_ALONG_BYTES = 8192;
 /** No prefix can say more. */
 export const MAX_BODY_BYTES = 0xffff_ffff;
 
-/** Kinds of frames. */
 export const FrameKind = {
   /** A message whose body goes along with its head. */
   ALONG: 1,

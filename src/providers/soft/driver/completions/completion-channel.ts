@@ -6,10 +6,8 @@ import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { EventReader } from './event-reader.js';
 import { EventSource } from './event-source.js';
 
-/** A completion channel. */
 export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   readonly handle: number;
-  /** CQs that report here. */
   readonly queues = new Set<NotifyingCq>();
   protected readonly label: string;
 

@@ -40,7 +40,6 @@ const POLL_DEFAULT = 16;
 const NO_DETAIL: readonly number[] = [];
 const TIMESTAMPS = WcExFlags.WITH_COMPLETION_TIMESTAMP | WcExFlags.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
-/** A completion queue. */
 export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
   readonly cqn: number;
   readonly channel: SoftCompChannel | undefined;

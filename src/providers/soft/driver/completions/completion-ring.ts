@@ -17,9 +17,7 @@ import {
  */
 export class CompletionRing {
   readonly memory: ArrayBufferLike;
-  /** All of the ring. */
   readonly words: Int32Array;
-  /** Completions that it can hold. */
   readonly entries: number;
 
   readonly #mask: number;
@@ -63,7 +61,6 @@ export class CompletionRing {
     return RING_HEADER_WORDS + ((this.words[Ring.CONSUMER] + index) & this.#mask) * Cqe.SIZE;
   }
 
-  /** Begins a poll. */
   rewind(): void {
     // Nobody else writes that word.
     this.#consumer = this.words[Ring.CONSUMER];

@@ -35,7 +35,6 @@ export class EventReader {
     return this.published !== this.#consumer;
   }
 
-  /** What has come in all. */
   get published(): number {
     return Atomics.load(this.words, Ring.PRODUCER);
   }

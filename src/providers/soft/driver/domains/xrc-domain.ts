@@ -32,7 +32,6 @@ function fileName(fd: number): string | undefined {
   }
 }
 
-/** A domain of extended reliable connections. */
 export class SoftXrcd extends Resource implements Xrcd {
   readonly handle: number;
   protected readonly label: string;
@@ -85,7 +84,6 @@ export class SoftXrcd extends Resource implements Xrcd {
   }
 }
 
-/** The XRC domains of a device, by the files that stand for them. */
 export class XrcDomains {
   readonly #ofFiles = new Map<string, SoftXrcd>();
 

@@ -50,7 +50,6 @@ export function onDevice(call: string, memory: DeviceMemoryBase, access: number)
   return { memory: { kind: 'device', place }, lengthBytes: length, address, owner: memory };
 }
 
-/** As the driver registers foreign memory. */
 export function elsewhere(memory: ForeignMemory): Elsewhere {
   return { memory: { kind: 'foreign', memory }, lengthBytes: memory.lengthBytes };
 }

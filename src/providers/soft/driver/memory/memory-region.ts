@@ -69,7 +69,6 @@ interface Placement {
   readonly base: bigint | number;
 }
 
-/** Registered memory. */
 export class SoftMr extends Resource implements Mr, KnownMr {
   readonly context: OpenDevice;
   readonly lkey: number;

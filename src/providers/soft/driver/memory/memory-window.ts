@@ -2,7 +2,6 @@ import type { MwType } from '../../../../device/ibta/index.js';
 import { type Mw, Resource } from '../../../../api/verbs/index.js';
 import type { KnownMw, OpenDevice, OwnPd } from '../context-base.js';
 
-/** A memory window. */
 export class SoftMw extends Resource implements Mw, KnownMw {
   readonly context: OpenDevice;
   /** A bind of a window of type 1 changes it. */

@@ -7,7 +7,6 @@ import type { SendBatch } from './send-batch.js';
 export abstract class BuildingQp extends SoftQpBase implements SendBuilder {
   protected abstract readonly batch: SendBatch;
 
-  /** Something is about to be posted. */
   protected abstract beginPost(): void;
 
   /** It was: the NIC is told of new send requests, where there are any. */

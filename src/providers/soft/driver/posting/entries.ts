@@ -46,7 +46,6 @@ export function writeSharedQueue(words: Int32Array, at: number, srqn: number): v
   words[at + SendWqe.REMOTE_QPN] = srqn;
 }
 
-/** Writes what a FLUSH is to bring into place. */
 export function writeFlush(words: Int32Array, at: number, length: number, type: number, level: number): void {
   words[at + FlushWqe.LENGTH] = length;
   // protocol/packets.md 1.3: placement type in bits 3..0, selectivity in 5..4.
@@ -78,7 +77,6 @@ export function writeSge(words: Int32Array, at: number, addr: Address, length: n
   words[at + SgeWords.LKEY] = lkey;
 }
 
-/** Writes a list of scatter/gather entries. */
 export function writeSgeList(words: Int32Array, at: number, list: readonly Sge[]): void {
   for (let i = 0; i < list.length; i += 1) {
     const { addr, length, lkey } = list[i];

@@ -18,14 +18,12 @@ import type { WorkRing } from './work-ring.js';
 /** Q_Keys with this bit are for privileged users (protocol/packets.md 1.5). */
 const CONTROLLED_QKEY = 0x80000000;
 
-/** A queue pair as the adapter has it. */
 export class DeviceQp {
   /** Address of the peer that it was connected to last; null where the adapter knows of none either. */
   peer: string | null | undefined;
 
   constructor(
     readonly qpNum: number,
-    /** Where the NIC says which state it is in. */
     readonly ring: WorkRing,
   ) {}
 }

@@ -21,7 +21,6 @@ import { WorkRing } from './work-ring.js';
 
 const NO_PIECES: readonly Sge[] = [];
 
-/** The driver's end of a queue of receive requests. */
 abstract class ReceiveRequests {
   readonly ring: WorkRing;
 

@@ -27,7 +27,6 @@ const ATOMIC_BYTES = 8;
 
 /** The requests of a batch (`ibv_wr_send` and so on), without an object for any. */
 export class SendBatch extends OpenBatch {
-  /** SEND. */
   send(): void {
     this.begin(WrOpcode.SEND);
   }
@@ -40,7 +39,6 @@ export class SendBatch extends OpenBatch {
     if (this.begin(opcode)) this.#setImmediate(value);
   }
 
-  /** RDMA_WRITE or RDMA_READ. */
   rdma(opcode: typeof WrOpcode.RDMA_WRITE | typeof WrOpcode.RDMA_READ, rkey: number, remoteAddr: Address): void {
     if (this.begin(opcode)) this.#setRemote(rkey, remoteAddr);
   }

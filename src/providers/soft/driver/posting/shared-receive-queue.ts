@@ -25,7 +25,6 @@ import type { WorkRing } from './work-ring.js';
 
 const CALL = 'ibv_create_srq';
 
-/** What an SRQ of type XRC has beside the others. */
 function xrcParts(context: OpenDevice, { srqType, xrcd, cq }: SrqInitAttr): [SoftXrcd, SoftCq] | [] {
   if (srqType !== SrqType.XRC) return [];
   if (!(xrcd instanceof SoftXrcd) || xrcd.context !== context || xrcd.destroyed)
@@ -35,7 +34,6 @@ function xrcParts(context: OpenDevice, { srqType, xrcd, cq }: SrqInitAttr): [Sof
   return [xrcd, cq];
 }
 
-/** A shared receive queue. */
 export class SoftSrq extends Resource implements Srq {
   readonly context: OpenDevice;
   readonly srqType: SrqType;

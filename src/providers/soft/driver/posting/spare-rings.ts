@@ -28,7 +28,6 @@ export class SpareRings {
     return this.#bytes;
   }
 
-  /** A ring of that length, all zeros. */
   take(bytes: number): ArrayBufferLike {
     const spare = this.#byLength.get(bytes);
     const memory = spare?.pop();

@@ -23,11 +23,9 @@ const NO_QUEUES: QpCap = { maxSendWr: 0, maxRecvWr: 0, maxSendSge: 0, maxRecvSge
 export type OwnXrcd = Xrcd &
   Resource & {
     readonly context: OpenDevice;
-    /** By which the NIC knows it. */
     readonly handle: number;
   };
 
-/** A target as the adapter has it, and all that stand for it. */
 class DeviceTarget extends DeviceQp {
   readonly holders = new Set<SoftXrcTargetQp>();
 }
@@ -46,7 +44,6 @@ function createTarget({ context, handle }: OwnXrcd): DeviceTarget {
   return new DeviceTarget(qpn, sq);
 }
 
-/** The target of an extended reliable connection, or one of those who hold it. */
 export class SoftXrcTargetQp extends SoftQpBase implements XrcTargetQp {
   readonly qpType = QpType.XRC_RECV;
   readonly #target: DeviceTarget;

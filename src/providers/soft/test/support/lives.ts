@@ -24,7 +24,6 @@ const QKEY = 0x1111;
 const CAP = { maxSendWr: 2, maxRecvWr: 2 };
 const INIT = { qpState: QpState.INIT, pkeyIndex: 0, portNum: 1 };
 
-/** What objects are made of. */
 export interface Room {
   readonly context: Context;
   readonly other: Context;

@@ -109,7 +109,6 @@ export function connect(
   });
 }
 
-/** Two ends that are connected. */
 export class Pair implements Disposable {
   readonly a: Side;
   readonly b: Side;
@@ -143,7 +142,6 @@ export function drain(cq: Cq, count: number): WorkCompletion[] {
   return completions;
 }
 
-/** Polls for one completion. */
 export function drainOne(cq: Cq): WorkCompletion {
   return drain(cq, 1)[0];
 }

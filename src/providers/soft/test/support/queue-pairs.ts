@@ -20,7 +20,6 @@ import { ALL_ACCESS, type Hosting, openContexts } from './pair.js';
 export const QKEY = 0x11111111;
 const CAP = { maxSendSge: 4, maxRecvSge: 4, maxInlineData: 64 };
 
-/** What queue pairs of any type are made of. */
 export interface Bench {
   readonly context: Context;
   readonly pd: Pd;
@@ -56,7 +55,6 @@ export function makeQp({ pd, cq }: Bench, qpType: QpType, more: Partial<QpInitAt
   return pd.createQp({ qpType, sendCq: cq, recvCq: cq, cap: CAP, ...more });
 }
 
-/** A UD queue pair in RTS. */
 export function makeUd(bench: Bench, more: Partial<QpInitAttr> = {}): Qp {
   const qp = makeQp(bench, QpType.UD, more);
   qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: QKEY });
@@ -65,19 +63,16 @@ export function makeUd(bench: Bench, more: Partial<QpInitAttr> = {}): Qp {
   return qp;
 }
 
-/** The way from one device to another. */
 export function ahTo({ pd }: Bench, { context }: Bench): Ah {
   return pd.createAh({ grh: { dgid: context.queryGid(1, 0) } });
 }
 
-/** Brings a UC queue pair to RTS. */
 export function connectUc(qp: Qp, peer: QpBase): void {
   qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: ALL_ACCESS });
   qp.modify({ qpState: QpState.RTR, pathMtu: Mtu.MTU_1024, destQpNum: peer.qpNum, rqPsn: 0, ...routeTo(peer) });
   qp.modify({ qpState: QpState.RTS, sqPsn: 0 });
 }
 
-/** Two UC queue pairs that are connected. */
 export function ucPair({ a, b }: Benches, cap: QpInitAttr['cap'] = {}): [Qp, Qp] {
   const first = makeQp(a, QpType.UC, { cap: { ...CAP, ...cap } });
   const second = makeQp(b, QpType.UC);

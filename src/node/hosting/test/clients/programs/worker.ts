@@ -17,7 +17,6 @@ import {
 import { next } from '../../../../../api/rdmacm/test/support.js';
 import { connect, drainOne, makeSide, pattern, type Side } from '../../../../../providers/soft/test/support/pair.js';
 
-/** What goes to the worker. */
 export type Order =
   | { readonly what: 'open' }
   | { readonly what: 'connect'; readonly qpNum: number; readonly dgid: Uint8Array }

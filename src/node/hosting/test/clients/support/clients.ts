@@ -6,7 +6,6 @@ import { type Context, openDevice } from '../../../../../entry/index.js';
 import { SimulatedCluster } from '../../../../../entry/sim.js';
 import { connect, type PairOptions, type Side } from '../../../../../providers/soft/test/support/pair.js';
 
-/** Two clients of one NIC, and another NIC. */
 export interface Trio {
   readonly cluster: SimulatedCluster;
   readonly first: Context;
@@ -14,7 +13,6 @@ export interface Trio {
   readonly elsewhere: Context;
 }
 
-/** One more client of the NIC of a context. */
 export function another(context: Context): Context {
   return openDevice({ device: context.share() });
 }

@@ -10,7 +10,6 @@ import {
 import type { RedisGateway, RedisGatewayOptions } from '../../../../../entry/kv.js';
 import { loopback } from '../../../../../../test/support/loopback.js';
 
-/** A gateway with the store behind it. */
 export interface Running extends AsyncDisposable {
   readonly gateway: RedisGateway;
   readonly port: number;

@@ -15,7 +15,6 @@ export const LIMITS: SessionLimits = {
 export const bytesOf = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** A request as clients write it. */
 export function written(...words: readonly (string | Uint8Array)[]): Uint8Array {
   const parts = words.map((word) => (typeof word === 'string' ? bytesOf(word) : word));
   const strings = parts.flatMap((part) => [bytesOf(`$${part.length}\r\n`), part, bytesOf('\r\n')]);
@@ -79,14 +78,12 @@ function nameOf(key: Uint8Array | string): string {
   return typeof key === 'string' ? key : textOf(key);
 }
 
-/** A session with a connection that the test plays. */
 export class Played {
   readonly session: Session;
   sent = '';
   unsentBytes = 0;
   isReading = true;
   end: 'ended' | 'destroyed' | undefined;
-  /** Whether the client reads what it is sent. */
   reads = true;
   readonly totals = { connections: 1, refused: 0, commands: 0, faults: 0, evicted: 0 };
 
@@ -122,7 +119,6 @@ export class Played {
     return this.sent;
   }
 
-  /** The client reads all that there is. */
   drain(): void {
     this.unsentBytes = 0;
     this.session.onSent();

@@ -1,7 +1,6 @@
 import { check } from '../../../../../../test/sim/failure.js';
 import type { AmStep } from './plan.js';
 
-/** What was sent, as its sender knows it. */
 export interface SentAm {
   readonly number: number;
   readonly step: AmStep;

@@ -1,24 +1,20 @@
 import type { SeededRandom } from '../../../../../device/link/index.js';
 import { abortTime, anyLength, type Chances, MOST_BYTES } from '../chance.js';
 
-/** What the receiver does with a message. */
 export interface Handling {
   readonly how: 'read' | 'fetch' | 'keep' | 'ignore';
   /** µs that it keeps it. */
   readonly forUs: number;
-  /** Of the buffer to fetch it to. */
   readonly bytes: number;
   readonly registers: boolean;
   /** Whether the program unpacks by itself. */
   readonly isTyped: boolean;
-  /** Of the fetching. */
   readonly abortAfterUs: number;
 }
 
 export interface AmStep {
   readonly atUs: number;
   readonly from: number;
-  /** May be the sender itself. */
   readonly to: number;
   readonly isHandled: boolean;
   /** Of the header, at least 4: the number of the message. */

@@ -35,7 +35,6 @@ const offsets = {
 /** Programs that use each other's memory. */
 export class MemoryCalls extends Family<MemoryStep> {
   readonly #memories: UcpMemory[] = [];
-  /** By user, then by owner. */
   readonly #parts: Part[][] = [];
   readonly #sums: SumBook[][] = [];
   /** Fences of each worker. */
@@ -73,7 +72,6 @@ export class MemoryCalls extends Family<MemoryStep> {
       );
   }
 
-  /** Looks at all memory. */
   override async finish(): Promise<void> {
     if (this.plan.steps.length === 0) return;
     const { world } = this;

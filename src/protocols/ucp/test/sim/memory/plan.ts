@@ -24,7 +24,6 @@ export interface AccessStep extends Step {
   readonly registers: boolean;
 }
 
-/** To a word that all add to. */
 export interface AddStep extends Step {
   readonly kind: 'add';
   readonly word: number;

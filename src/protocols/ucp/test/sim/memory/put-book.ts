@@ -54,7 +54,6 @@ export class PutBook {
     return { bytes: bytesOfPut(number, offset, length), done: () => void (put.isCertain = true) };
   }
 
-  /** A flush has ended now, that was asked for then. */
   flushed(then: Moment, now: number): void {
     for (const put of this.#puts) if (put.at < then.at) put.flushedAt = Math.min(put.flushedAt, now);
   }

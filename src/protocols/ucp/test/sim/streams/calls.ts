@@ -11,7 +11,6 @@ const DRAIN_US = 1;
 
 /** Programs that send bytes to each other. */
 export class StreamCalls extends Family<StreamStep> {
-  /** By sender, then by receiver. */
   readonly #books: readonly (readonly StreamBook[])[];
   readonly #isPlayed: boolean;
   #sends = 0;
@@ -23,7 +22,6 @@ export class StreamCalls extends Family<StreamStep> {
     this.#books = numbers.map((from) => numbers.map((to) => new StreamBook(`the stream from ${from} to ${to}`)));
   }
 
-  /** Receives what nobody has asked for. */
   override async finish(): Promise<void> {
     if (!this.#isPlayed) return;
     for (const { one: at, other: peer } of this.world.pairs()) {

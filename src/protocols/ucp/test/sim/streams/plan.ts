@@ -4,12 +4,10 @@ import { abortTime, anyLength, type Chances } from '../chance.js';
 export interface StreamStep {
   readonly kind: 'send' | 'receive';
   readonly atUs: number;
-  /** Whose endpoint it is. */
   readonly at: number;
   /** To or from whom; may be itself. */
   readonly peer: number;
   readonly bytes: number;
-  /** Of a receive. */
   readonly elementBytes: number;
   readonly waitAll: boolean;
   /** Whether the program packs or unpacks by itself. */

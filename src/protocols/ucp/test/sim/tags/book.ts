@@ -1,11 +1,9 @@
 import { check } from '../../../../../../test/sim/failure.js';
 import type { SendStep } from './plan.js';
 
-/** A message as its sender knows it. */
 export interface SentMessage {
   readonly number: number;
   readonly step: SendStep;
-  /** Which receive has it. */
   got: BookedReceive | undefined;
 }
 
@@ -49,7 +47,6 @@ export class TagBook {
     return message;
   }
 
-  /** A receive has ended well. */
   receive(receive: BookedReceive, tag: number, bytes: Uint8Array): void {
     const who = `the receive of worker ${receive.at} for tag ${receive.tag} of mask ${receive.mask}`;
     check(((tag ^ receive.tag) & receive.mask) === 0, () => `${who} got tag ${tag}`);

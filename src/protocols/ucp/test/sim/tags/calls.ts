@@ -9,10 +9,8 @@ import type { ReceiveStep, SendStep, TagStep } from './plan.js';
 
 const FULL_MASK = 2n ** 64n - 1n;
 
-/** Programs that send and receive by tags. */
 export class TagCalls extends Family<TagStep> {
   readonly #book = new TagBook();
-  /** Kinds of steps of which some are given up. */
   readonly #givenUp: ReadonlySet<TagStep['kind']>;
   #order = 0;
   #truncated = 0;

@@ -5,12 +5,10 @@ export interface SendStep {
   readonly kind: 'send';
   readonly atUs: number;
   readonly from: number;
-  /** May be the sender itself. */
   readonly to: number;
   readonly tag: number;
   readonly bytes: number;
   readonly isSync: boolean;
-  /** Whether the memory can be registered. */
   readonly registers: boolean;
   /** Whether the program packs or unpacks by itself. */
   readonly isTyped: boolean;

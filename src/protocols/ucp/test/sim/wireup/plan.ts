@@ -5,7 +5,6 @@ import { abortTime, type Chances } from '../chance.js';
 export interface WireupStep {
   readonly atUs: number;
   readonly at: number;
-  /** May be the worker itself. */
   readonly to: number;
   readonly heldUs: number;
   readonly abortAfterUs: number;

@@ -14,7 +14,6 @@ import { OPTIONS, untilHere } from '../../support/worlds.js';
 const LONG_MS = 30_000;
 const NOBODY = loopback(77);
 
-/** What a test has opened, which is closed in the end. */
 class Opened implements AsyncDisposable {
   readonly listeners: LinkListener[] = [];
   readonly servers: Server[] = [];
@@ -27,7 +26,6 @@ class Opened implements AsyncDisposable {
     return listener;
   }
 
-  /** A server that is none of ours. */
   async serve(onSocket: (socket: Socket) => void): Promise<number> {
     const server = createServer((socket) => {
       this.sockets.push(socket.on('error', () => undefined));
@@ -40,7 +38,6 @@ class Opened implements AsyncDisposable {
     return address.port;
   }
 
-  /** A client that is none of ours. */
   async socket({ address: { host, port } }: LinkListener): Promise<Socket> {
     const socket = connectSocket(port, host).on('error', () => undefined);
     this.sockets.push(socket);
