@@ -126,12 +126,16 @@ export class Requester implements CancelHandler {
     return this.#name(call, asked.value.length, asked.value);
   }
 
-  /** A value does not fit the answer: the server is asked again, and told where to write it. */
-  #askElsewhere(call: AnyCall, valueBytes: number): void {
-    if (call.isSettled) call.takeBack();
-    else if (valueBytes > MAX_VALUE_BYTES) call.reject(tooLong(call, valueBytes));
+  /** A value does not fit the answer: asks the server again, and names memory for it. @returns false when the call has ended instead */
+  #askElsewhere(call: AnyCall, valueBytes: number): boolean {
+    if (call.isSettled) return false;
+    if (valueBytes > MAX_VALUE_BYTES) call.reject(tooLong(call, valueBytes));
     else if (call.timesNamed >= MOST_ASKS) call.reject(elusive(call));
-    else if (this.#name(call, valueBytes)) this.#window.add(call);
+    else if (this.#name(call, valueBytes)) {
+      this.#window.add(call);
+      return true;
+    }
+    return false;
   }
 
   #name(call: AnyCall, length: number, value?: Uint8Array): boolean {
@@ -211,12 +215,11 @@ export class Requester implements CancelHandler {
       const failure = this.#otherEpoch(answer.epoch);
       call.reject(failureFor(call, failure, 'not sent'));
       this.end(failure);
-    } else if (answer.status === Status.ELSEWHERE && call.asked.operation === Operation.GET)
-      this.#askElsewhere(call, answer.valueBytes);
-    else {
-      call.settle(answer);
-      call.takeBack();
-    }
+    } else if (answer.status === Status.ELSEWHERE && call.asked.operation === Operation.GET) {
+      if (this.#askElsewhere(call, answer.valueBytes)) return;
+    } else call.settle(answer);
+    // The window has forgotten it, so nothing else returns its memory.
+    call.takeBack();
   }
 
   /** Sends what can be sent, in as few messages as can be. */

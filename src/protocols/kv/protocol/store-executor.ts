@@ -17,6 +17,7 @@ import {
   type NamedNumber,
   Operation,
   type RequestView,
+  type SessionId,
   Status,
 } from '../wire/index.js';
 import { Scanner } from './scanner.js';
@@ -33,8 +34,8 @@ export interface ExecutorInit {
   /** 64 bits that no stranger knows. */
   readonly seed: bigint;
   readonly numbers: () => readonly NamedNumber[];
-  /** What LAYOUT answers; undefined where clients may not read the store by themselves. */
-  readonly layout?: (() => Layout | undefined) | undefined;
+  /** What LAYOUT answers to the client of a session; undefined where clients may not read the store by themselves. */
+  readonly layout?: ((session: SessionId) => Layout | undefined) | undefined;
 }
 
 /** What a client asks, as the store takes it: one after the other, without an object for each, or numbers that nobody looks at. */
@@ -78,7 +79,7 @@ export class StoreExecutor implements Executor {
     [Operation.EXPLAIN]: ({ key }) => this.#explain(key),
     [Operation.TTL]: ({ key }) => this.#timeLeft(key),
     [Operation.STATS]: ({ operand }, roomBytes) => this.#statistics(operand, roomBytes),
-    [Operation.LAYOUT]: () => this.#layout(),
+    [Operation.LAYOUT]: ({ session }) => this.#layout(session),
   };
 
   constructor({ partition, nowMs, seed, numbers, layout }: ExecutorInit) {
@@ -124,8 +125,8 @@ export class StoreExecutor implements Executor {
     return answerOf(explanation.version, encodeTimeLeft(leftMs(explanation.expiresAtMs, nowMs)));
   }
 
-  #layout(): Answered {
-    const layout = this.#layoutNow?.();
+  #layout(session: SessionId): Answered {
+    const layout = this.#layoutNow?.(session);
     return layout === undefined ? NOT_FOUND : answerOf(0n, encodeLayout(layout));
   }
 

@@ -26,10 +26,10 @@ export class Transfers {
   #bytes = 0;
   #waiting: Waiter[] = [];
 
-  /** @param lend undefined when there is no memory */
+  /** @param lend lends memory for a value of a session's client; undefined when there is none */
   constructor(
     private readonly limits: TransferLimits,
-    private readonly lend: (bytes: number) => ValueBuffer | undefined,
+    private readonly lend: (bytes: number, session: Session) => ValueBuffer | undefined,
   ) {}
 
   /** Bytes that are on their way. */
@@ -62,7 +62,7 @@ export class Transfers {
   }
 
   #serve({ session, bytes, use }: Waiter): void {
-    const buffer = this.lend(bytes);
+    const buffer = this.lend(bytes, session);
     if (buffer === undefined) {
       session.transfers -= 1;
       use(undefined);

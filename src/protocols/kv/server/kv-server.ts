@@ -1,4 +1,3 @@
-import { AccessFlags } from '../../../device/ibta/index.js';
 import {
   type CmId,
   type ConnectionRequest,
@@ -23,8 +22,7 @@ import {
 } from '../protocol/index.js';
 import type { Partition } from '../store/index.js';
 import { type ServerLink, SLOT_BYTES } from '../transport/link.js';
-import { ServerDatagrams } from '../transport/server-datagrams.js';
-import { ValueMemory } from '../transport/value-memory.js';
+import type { ServerDatagrams } from '../transport/server-datagrams.js';
 import {
   decodeOffer,
   decodeReaderOffer,
@@ -38,7 +36,7 @@ import {
   RefusalCode,
   WELCOME_BYTES,
 } from '../wire/index.js';
-import { OneSidedEndpoint } from './one-sided-endpoint.js';
+import { ServedDevice } from './served-device.js';
 import type { KvMode } from '../kv-store.js';
 import { type KvServeOptions, type KvServerSettings, settingsOf } from './options.js';
 import { type NegotiatedParams, negotiate } from './negotiated-params.js';
@@ -90,6 +88,7 @@ export interface KvServerStatistics extends Readonly<ServerCounters> {
 }
 
 interface Way extends ClientWay {
+  readonly device: ServedDevice;
   readonly leave: (why: Departure) => void;
 }
 
@@ -108,11 +107,8 @@ export class KvServer implements AsyncDisposable, Disposable {
   readonly #machine: ServerMachine;
   /** The way on which each session's client is. */
   readonly #ways = new Map<Session, Way>();
-  #engine: Engine | undefined;
-  #memory: ValueMemory | undefined;
-  #datagrams: ServerDatagrams | undefined;
-  /** For clients that read; undefined where there is none. */
-  #door: OneSidedEndpoint | undefined;
+  /** Those that clients have come by. */
+  readonly #devices = new Map<Engine, ServedDevice>();
   /** Of all queue pairs for datagrams, ours and our clients'. */
   readonly #qkey: number;
   #stopSweeping: (() => void) | undefined;
@@ -141,9 +137,10 @@ export class KvServer implements AsyncDisposable, Disposable {
       nowMs: () => this.#nowMs,
       seed,
       numbers,
-      layout: () => this.#door?.layout(this.#nowMs),
+      layout: (id) => this.#deviceFor(this.#sessions.find(id))?.door?.layout(this.#nowMs),
     });
-    const transfers = new Transfers(TRANSFER_LIMITS, (bytes) => this.#memory?.tryLease(bytes));
+    const lend = (bytes: number, session: Session) => this.#deviceFor(session)?.memory.tryLease(bytes);
+    const transfers = new Transfers(TRANSFER_LIMITS, lend);
     this.#machine = new ServerMachine(this.epoch, executor, SLOT_BYTES, persistence, transfers);
     this.closed = listener.serve((request) => this.#answer(request), { onError: warn }).finally(() => this.#end());
     this.closed.catch(() => undefined);
@@ -160,11 +157,12 @@ export class KvServer implements AsyncDisposable, Disposable {
   }
 
   get statistics(): KvServerStatistics {
+    const devices = [...this.#devices.values()];
     return {
       ...this.#machine.counters,
       clients: this.#sessions.size,
       refused: this.#refused,
-      readers: this.#door?.readers ?? 0,
+      readers: devices.reduce((sum, { door }) => sum + (door?.readers ?? 0), 0),
     };
   }
 
@@ -192,16 +190,14 @@ export class KvServer implements AsyncDisposable, Disposable {
     this.#hasEnded = true;
     SERVED.delete(this.#settings.store);
     this.#sessions.endAll();
-    this.#datagrams?.end();
-    this.#memory?.end();
-    this.#door?.end();
+    for (const device of this.#devices.values()) device.end();
   }
 
   async #answer(request: ConnectionRequest): Promise<void> {
-    const engine = this.#engineOf(request.id);
+    const device = this.#deviceOf(request.id);
     const reader = decodeReaderOffer(request.privateData);
     if (reader !== undefined) {
-      await this.#admit(request, reader);
+      await this.#admit(request, device, reader);
       return;
     }
     const offer = decodeOffer(request.privateData);
@@ -210,18 +206,18 @@ export class KvServer implements AsyncDisposable, Disposable {
       this.#refuse(request, RefusalCode.PROTOCOL);
       return;
     }
-    const session = this.#sessionFor(offer, engine.nowUs());
+    const session = this.#sessionFor(offer, device.engine.nowUs());
     if (typeof session === 'number') this.#refuse(request, session);
-    else await this.#connect(request, engine, session, offer, terms);
+    else await this.#connect(request, device, session, offer, terms);
   }
 
   /** A client wants to read the store by itself. */
-  async #admit(request: ConnectionRequest, { epoch, session: id }: ReaderOffer): Promise<void> {
+  async #admit(request: ConnectionRequest, { door }: ServedDevice, { epoch, session: id }: ReaderOffer): Promise<void> {
     const session = this.#sessions.find(id);
-    if (this.#door === undefined) this.#refuse(request, RefusalCode.ONE_SIDED);
+    if (door === undefined) this.#refuse(request, RefusalCode.ONE_SIDED);
     else if (epoch !== this.epoch) this.#refuse(request, RefusalCode.EPOCH);
     else if (session === undefined) this.#refuse(request, RefusalCode.SESSION);
-    else await this.#door.admit(request, session);
+    else await door.admit(request, session);
   }
 
   /** The session that a client goes on with, or a new one; or why there is none. */
@@ -243,14 +239,15 @@ export class KvServer implements AsyncDisposable, Disposable {
 
   async #connect(
     request: ConnectionRequest,
-    engine: Engine,
+    device: ServedDevice,
     session: Session,
     offer: Offer,
     { transport, path, slotBytes }: NegotiatedParams,
   ): Promise<void> {
+    const { engine } = device;
     const window = session.slots.size;
     const sizes = { window, slotBytes };
-    const datagrams = (): ServerDatagrams => this.#datagramsOf(engine);
+    const datagrams = (): ServerDatagrams => device.datagrams();
     const isNew = isSameSession(offer.session, NO_SESSION);
     let made: ServerLink | undefined;
     // What the callback did is not seen by the compiler.
@@ -258,6 +255,7 @@ export class KvServer implements AsyncDisposable, Disposable {
     let leave: Way['leave'] = () => undefined;
     const isOver = new Promise<Departure>((resolve) => (leave = resolve));
     const way: Way = {
+      device,
       leave,
       send: (answer) => {
         // What was remembered for a wider way would break the queue pair of all who come by datagrams.
@@ -338,25 +336,29 @@ export class KvServer implements AsyncDisposable, Disposable {
     return nowUs;
   }
 
-  #engineOf(id: CmId): Engine {
+  /** The device by which a client comes. @throws VerbsError as `Context.allocPd` and `Pd.regMr` */
+  #deviceOf(id: CmId): ServedDevice {
     const engine = engineOf(id);
-    if (this.#engine !== engine) {
-      this.#engine = engine;
-      this.#memory?.end();
-      this.#memory = new ValueMemory(engine.pd, AccessFlags.LOCAL_WRITE);
-      this.#sweepLater(engine);
-      this.#workLater(engine);
-      this.#door?.end();
-      this.#door = this.#settings.oneSided ? new OneSidedEndpoint(engine, this.#settings.store) : undefined;
-    }
-    return engine;
+    const known = this.#devices.get(engine);
+    if (known !== undefined) return known;
+    for (const lost of this.#devices.values()) if (lost.engine.failure !== undefined) this.#forget(lost);
+    const { store, oneSided } = this.#settings;
+    const onStranger = (bytes: Uint8Array): void => this.#machine.onStranger(bytes);
+    const device = new ServedDevice(engine, { store, oneSided, qkey: this.#qkey, onStranger });
+    this.#devices.set(engine, device);
+    if (this.#stopSweeping === undefined) this.#sweepLater(engine);
+    this.#workLater(engine);
+    return device;
   }
 
-  /** The queue pair for datagrams on a device; another one where that has failed. */
-  #datagramsOf(engine: Engine): ServerDatagrams {
-    if (this.#datagrams?.engine === engine && !this.#datagrams.isOver) return this.#datagrams;
-    this.#datagrams?.end();
-    return (this.#datagrams = new ServerDatagrams(engine, this.#qkey, (bytes) => this.#machine.onStranger(bytes)));
+  #forget(device: ServedDevice): void {
+    device.end();
+    this.#devices.delete(device.engine);
+  }
+
+  /** The device by which the client of a session is reached now. */
+  #deviceFor(session: Session | undefined): ServedDevice | undefined {
+    return session && this.#ways.get(session)?.device;
   }
 
   /** What a pass has changed is kept by one write to the disk, and answered then. */

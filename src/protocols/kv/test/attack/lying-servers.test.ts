@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Engine } from '../../../core/index.js';
 import { connect, type KvClient } from '../../index.js';
-import { Status } from '../../wire/index.js';
+import { type Answered, Status } from '../../wire/index.js';
 import { simulate, type Sim } from '../../../../entry/sim.js';
 import { lyingServer } from '../support/lying-server.js';
 import { hostOf, PORT } from '../support/served.js';
@@ -41,6 +42,29 @@ describe('a server that lies', () => {
       using client = await connected(sim);
       await assert.rejects(client.get('a', { timeoutMs: 1000 }), { name: 'KvError', code: 'EPROTO' });
     }));
+
+  const LONG = new Uint8Array(60_000);
+  const ELUSIVE = { status: Status.ELSEWHERE, valueBytes: 5000 };
+  for (const [what, lies, call] of [
+    ['answers a long value with another epoch', [{ status: Status.EPOCH }], (client) => client.set('a', LONG)],
+    ['always has a longer value', [ELUSIVE], (client) => client.get('a')],
+    [
+      'first has a long value, then one that nobody takes',
+      [ELUSIVE, { status: Status.ELSEWHERE, valueBytes: 2 ** 31 }],
+      (client) => client.get('a'),
+    ],
+  ] as const satisfies readonly [string, readonly Partial<Answered>[], (client: KvClient) => Promise<unknown>][])
+    it(`and ${what} leaves no memory of its client registered`, () =>
+      simulate(async (sim) => {
+        let answers = 0;
+        await lyingServer(sim, () => lies[Math.min(answers++, lies.length - 1)]);
+        const client = await connected(sim);
+        await assert.rejects(call(client), { name: /KvError|EpochError/ });
+        client.close();
+        await client.closed;
+        await sim.sleep(MINUTE_US);
+        Engine.of(hostOf(sim, 'client').context).close();
+      }));
 
   it('by silence is given up', () =>
     simulate(async (sim) => {
