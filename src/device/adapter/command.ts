@@ -1,5 +1,14 @@
 import type { CmCommandTable } from '../cm/index.js';
-import type { AhAttr, CompCntrType, DeviceMemoryPlace, ErrnoName, Gid, MwType, QpAttr } from '../ibta/index.js';
+import type {
+  AhAttr,
+  CompCntrType,
+  DeviceMemoryPlace,
+  ErrnoName,
+  Gid,
+  MwType,
+  QpAttr,
+  Refusal,
+} from '../ibta/index.js';
 import type {
   CompletionQueueWatcher,
   CreateCq,
@@ -184,6 +193,7 @@ export interface CommandTable extends CmCommandTable {
   modifyQp: [argument: ModifyQp, value: undefined];
   modifyRateLimit: [argument: ModifyRateLimit, value: undefined];
   queryQp: [argument: number, value: QpAttr];
+  queryRefusal: [argument: number, value: Refusal | undefined];
   qpCounters: [argument: number, value: Record<string, number>];
   destroyQp: [argument: number, value: undefined];
   attachMcast: [argument: McastMembership, value: undefined];

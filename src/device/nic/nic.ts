@@ -111,7 +111,7 @@ export class Nic implements ControlCore {
     this.limits = limits;
     this.events = config.events;
     this.random = config.random;
-    this.memory = new MemoryTable(config.random, limits);
+    this.memory = new MemoryTable(config.random, limits, () => this.nowUs);
     this.mover = new DataMover(this.memory);
     this.port = new Port(config.gids, config.portMtu, config.pkeys, limits);
     this.addresses = new AddressTable(limits);

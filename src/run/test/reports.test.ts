@@ -126,7 +126,7 @@ describe('verbena run --explain', { skip: noPyverbs }, () => {
   it('says of a key that was deregistered that it is not good', async () => {
     const { out, errors } = await play('key');
     assert.equal(out, '0\n10\n', errors);
-    assert.match(errors, /the QP is in ERR after the peer named memory that it may not use/);
+    assert.match(errors, /access violation at a queue pair: that key was deregistered /);
     assert.doesNotMatch(errors, /unmapped/);
   });
 

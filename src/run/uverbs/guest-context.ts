@@ -1,6 +1,7 @@
 import { AddressSpace } from '../../node/system/index.js';
 import {
   completionRing,
+  explainAmong,
   qpRings,
   takeAsyncEvent,
   watchCompletionQueue,
@@ -85,6 +86,8 @@ export class GuestContext {
     readonly pid: number,
     /** Who tells of requests that failed, if anybody does. */
     readonly failures: FailureReport | undefined,
+    /** The devices of this launcher, which know more of what they have refused. */
+    private readonly others: readonly Context[] = [],
   ) {
     this.context = guest.openClient(pid);
     opened += 1;
@@ -282,7 +285,7 @@ export class GuestContext {
     if (wc.status === WcStatus.WR_FLUSH_ERR) return;
     const { wrId, status, qpNum } = wc;
     const what = `QP ${hex(qpNum)}, wr_id ${hex(wrId)}, status ${status} (${nameOf(WcStatus, status)})`;
-    this.failures?.tell(this.pid, what, inC(this.context.explain(wc)));
+    this.failures?.tell(this.pid, what, inC(explainAmong(wc, this.context, this.others)));
   }
 
   #tell(event: AsyncEvent): void {

@@ -27,7 +27,12 @@ export class UverbsFile implements GuestFile {
     const { node, pid, devices, failures } = opening;
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
-    this.#context = new GuestContext(devices[node.index], pid, failures);
+    this.#context = new GuestContext(
+      devices[node.index],
+      pid,
+      failures,
+      devices.map(({ context }) => context),
+    );
     this.#turns = opening;
   }
 

@@ -5,6 +5,7 @@ import { eventTypeStr } from './strings.js';
 export interface ExplainableEvent {
   readonly eventType: EventType;
   readonly vendorErr?: number;
+  readonly qp?: { readonly qpNum: number };
 }
 
 /** What an event says on any device. Only the provider knows what `vendorErr` means. */

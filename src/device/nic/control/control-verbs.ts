@@ -6,6 +6,7 @@ import {
   nameOf,
   QpAttachCompCntrOp,
   type QpAttr,
+  type Refusal,
   type QpCap,
   QpState,
   QpType,
@@ -304,6 +305,14 @@ export class ControlVerbs {
 
   queryQp(qpn: number): QpAttr {
     return this.core.objects.qps.get(qpn).query();
+  }
+
+  /**
+   * The request of its peer that a queue pair has refused, if it has. Of a queue pair that is gone nothing is known. Anybody on the
+   * device may ask: the peer's program is the one that needs it.
+   */
+  queryRefusal(qpn: number): Refusal | undefined {
+    return this.core.objects.qps.find(qpn)?.refusal;
   }
 
   qpCounters(qpn: number): Record<string, number> {

@@ -63,3 +63,28 @@ export class KeyIndex {
     return this.#byRkey.get(rkey >>> TAG_BITS);
   }
 }
+
+/** Keys that are remembered. Only the latest matter: who uses an older one has other worries. */
+const MOST_ENDED = 1024;
+
+/** The keys of regions and windows that have ended, and when: for whoever wants to know why a peer was refused. */
+export class EndedKeys {
+  readonly #keys = new Int32Array(MOST_ENDED);
+  readonly #endedUs = new Float64Array(MOST_ENDED);
+  #next = 0;
+
+  add(rkey: number, nowUs: number): void {
+    this.#keys[this.#next] = rkey;
+    this.#endedUs[this.#next] = nowUs;
+    this.#next = (this.#next + 1) % MOST_ENDED;
+  }
+
+  /** When the key ended, µs, or undefined for one that is not remembered. */
+  endOf(rkey: number): number | undefined {
+    for (let back = 1; back <= MOST_ENDED; back += 1) {
+      const at = (this.#next - back + MOST_ENDED) % MOST_ENDED;
+      if (this.#keys[at] === rkey) return this.#endedUs[at];
+    }
+    return undefined;
+  }
+}

@@ -1,9 +1,9 @@
-import { AccessFlags, isOneOf, MwBindReason, MwType } from '../../ibta/index.js';
+import { AccessFlags, isOneOf, MwBindReason, MwType, type NamedMemory, RefusalReason } from '../../ibta/index.js';
 import { CommandError } from '../command-error.js';
 import type { NicLimits } from '../nic-config.js';
 import { checkRegionAccess } from './access-rules.js';
 import { bytesToEnd } from './address-range.js';
-import { KeyIndex } from './key-index.js';
+import { EndedKeys, KeyIndex } from './key-index.js';
 import { LocalOperations } from './local-operations.js';
 import { lengthOf, MemoryRegion, type RegionAttributes } from './memory-region.js';
 import { type BindMw, MemoryWindow } from './memory-window.js';
@@ -34,6 +34,14 @@ export interface MwKeys {
   readonly rkey: number;
 }
 
+/** Why a key does not open what a peer wants. */
+export interface MemoryRefusal {
+  readonly reason: RefusalReason;
+  readonly a: number;
+  readonly b: number;
+  readonly memory: NamedMemory;
+}
+
 /** The protection domains, memory regions and memory windows of a NIC, and what their keys open. */
 export class MemoryTable {
   /** Where in its region the range of the last {@link openRemote} begins. */
@@ -42,6 +50,7 @@ export class MemoryTable {
 
   readonly #domains: ProtectionDomains;
   readonly #keys: KeyIndex;
+  readonly #ended = new EndedKeys();
   readonly #regions = new Map<number, MemoryRegion>();
   readonly #windows = new Map<number, MemoryWindow>();
   /** Windows of type 2 by the QP on which they are bound. */
@@ -51,6 +60,8 @@ export class MemoryTable {
   constructor(
     random: () => number,
     private readonly limits: NicLimits,
+    /** Time of the NIC, µs. */
+    private readonly nowUs: () => number = () => 0,
   ) {
     this.#domains = new ProtectionDomains(limits.maxPd);
     this.#keys = new KeyIndex(random);
@@ -130,6 +141,7 @@ export class MemoryTable {
     region.close();
     this.#regions.delete(handle);
     this.#keys.removeRegion(region);
+    this.#ended.add(region.rkey, this.nowUs());
     this.releasePd(region.pd);
   }
 
@@ -157,6 +169,7 @@ export class MemoryTable {
     this.#unbind(window);
     this.#windows.delete(handle);
     this.#keys.remove(window);
+    this.#ended.add(window.rkey, this.nowUs());
     this.releasePd(window.pd);
   }
 
@@ -226,6 +239,38 @@ export class MemoryTable {
   openWhole(rkey: number, pd: number, qpn: number, access: number): RemoteGrant | undefined {
     const grant = this.#keys.owner(rkey)?.grant;
     return grant?.admits(rkey, pd, qpn, access) === true ? grant : undefined;
+  }
+
+  /**
+   * Why {@link openRemote} opens nothing, for people. To be asked at once, since keys come and go.
+   *
+   * @returns the reason with its numbers, and what the key opens where there is one
+   */
+  refusal(rkey: number, pd: number, qpn: number, access: number, addrHi: number, addrLo: number): MemoryRefusal {
+    const owner = this.#keys.owner(rkey);
+    const grant = owner?.grant;
+    const memory = {
+      rkey: rkey >>> 0,
+      addrHi: addrHi >>> 0,
+      addrLo: addrLo >>> 0,
+      startHi: (grant?.addrHi ?? 0) >>> 0,
+      startLo: (grant?.addrLo ?? 0) >>> 0,
+      openBytes: grant?.lengthBytes ?? 0,
+    };
+    const because = (reason: RefusalReason, a = 0, b = 0): MemoryRefusal => ({ reason, a, b, memory });
+    if (owner === undefined || owner.rkey !== rkey) {
+      const ended = this.#ended.endOf(rkey);
+      if (ended !== undefined) return because(RefusalReason.KEY_ENDED, this.nowUs() - ended);
+      if (this.byLkey(rkey) !== undefined) return because(RefusalReason.KEY_LOCAL);
+      const swapped = swapBytes(rkey);
+      if (this.#keys.owner(swapped)?.rkey === swapped) return because(RefusalReason.KEY_SWAPPED);
+      return because(owner === undefined ? RefusalReason.KEY_UNKNOWN : RefusalReason.KEY_OUTDATED);
+    }
+    if (grant === undefined) return because(RefusalReason.UNBOUND);
+    if (grant.pd !== pd) return because(RefusalReason.DOMAIN);
+    if (!grant.isFor(rkey, pd, qpn)) return because(RefusalReason.OTHER_QP, grant.qpn);
+    if ((grant.access & access) !== access) return because(RefusalReason.ACCESS, access & ~grant.access, grant.access);
+    return because(grant.usable ? RefusalReason.RANGE : RefusalReason.MEMORY_GONE);
   }
 
   /**
@@ -311,4 +356,8 @@ export class MemoryTable {
 
 function keysOf({ handle, lkey, rkey }: MemoryRegion): MrKeys {
   return { handle, lkey: lkey >>> 0, rkey: rkey >>> 0 };
+}
+
+function swapBytes(word: number): number {
+  return (word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24);
 }

@@ -1,4 +1,4 @@
-import type { QpAttr, Syndrome } from '../../ibta/index.js';
+import type { QpAttr, Refusal, Syndrome } from '../../ibta/index.js';
 import type { OpcodeService, PacketMeta } from '../../wire/index.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { TransmitResult } from './turns.js';
@@ -62,6 +62,8 @@ export interface SendingHalf {
 
 /** The half of a queue pair that takes requests: the responder of its transport service. */
 export interface ReceivingHalf {
+  /** The request that it has refused, if it has; absent where nothing is refused. */
+  readonly refusal?: Refusal | undefined;
   /** The QP goes from INIT to RTR: begins at its `rqPsn`. */
   start(): void;
   /** Attributes changed in a state where requests may be in flight. */

@@ -3,6 +3,7 @@ import {
   type EventType as EventTypeValue,
   MigState,
   type QpAttr,
+  type Refusal,
   type QpCap,
   QpState,
   type QpType,
@@ -294,6 +295,11 @@ export class QueuePair implements QpContext, QueuePairParts {
   /** Counters of its requester; none where requests are not answered. */
   counters(): Record<string, number> {
     return this.sending.counters?.() ?? {};
+  }
+
+  /** The request of its peer that it has refused, if it has. */
+  get refusal(): Refusal | undefined {
+    return this.receiving.refusal;
   }
 
   get errorCause(): Syndrome {

@@ -1,4 +1,4 @@
-import { AccessFlags, PlacementType, psnDiff, SelectivityLevel, Syndrome } from '../../ibta/index.js';
+import { AccessFlags, PlacementType, psnDiff, RefusalReason, SelectivityLevel, Syndrome } from '../../ibta/index.js';
 import {
   atomicEthOffset,
   atomicEthRkey,
@@ -42,8 +42,8 @@ interface Executor {
   /** `packets` PSNs took effect. */
   executed(packets: number, endsMessage: boolean, ackRequest: boolean): void;
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined;
-  refuse(opcode: number, length: number): void;
-  refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void;
+  refuse(opcode: number, length: number, reason: RefusalReason, a?: number, b?: number): void;
+  refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number, access: number): void;
   refuseFault(psn: number, rkey: number): void;
   refuseRead(psn: number, again: boolean, syndrome: Syndrome): void;
 }
@@ -85,9 +85,13 @@ export class AnsweredRequests {
     const { responder } = this;
     const { sender } = responder;
     const isFull = (bits & OpcodeBit.FLUSH) === 0 ? sender.full : sender.isFullOfFlushes;
-    if (isFull || !this.#allows(bytes, offset, bits)) {
+    const lacking = this.#lackedBy(bytes, offset, bits);
+    if (isFull || lacking !== 0) {
       const opcode = bytes[offset];
-      responder.refuse(opcode, rethOffset[opcode] === 0 ? payload : rethLength(bytes, offset + rethOffset[opcode]));
+      const length = rethOffset[opcode] === 0 ? payload : rethLength(bytes, offset + rethOffset[opcode]);
+      const { qpAccessFlags, maxDestRdAtomic } = this.qp.attr;
+      if (lacking === 0) responder.refuse(opcode, length, RefusalReason.DEPTH, maxDestRdAtomic);
+      else responder.refuse(opcode, length, RefusalReason.QP_ACCESS, lacking, qpAccessFlags);
     } else if ((bits & OpcodeBit.READ_REQUEST) !== 0) {
       this.#onRead(bytes, offset, psn, payload);
     } else if ((bits & OpcodeBit.ATOMIC) !== 0) {
@@ -124,13 +128,13 @@ export class AnsweredRequests {
     return operation === OpcodeBit.FLUSH ? this.#flushes : this.#resources;
   }
 
-  /** protocol/reliable.md 2.3, row 3: what the QP lets its peer do. */
-  #allows(bytes: Uint8Array, offset: number, bits: number): boolean {
+  /** protocol/reliable.md 2.3, row 3: the access flags that the QP lacks to let its peer do this, 0 where it has them. */
+  #lackedBy(bytes: Uint8Array, offset: number, bits: number): number {
     let needed: number = AccessFlags.REMOTE_WRITE;
     if ((bits & OpcodeBit.READ_REQUEST) !== 0) needed = AccessFlags.REMOTE_READ;
     else if ((bits & OpcodeBit.ATOMIC) !== 0) needed = AccessFlags.REMOTE_ATOMIC;
     else if ((bits & OpcodeBit.FLUSH) !== 0) needed = flushAccess(bytes, offset);
-    return (this.qp.attr.qpAccessFlags & needed) === needed;
+    return needed & ~this.qp.attr.qpAccessFlags;
   }
 
   #onRead(bytes: Uint8Array, offset: number, psn: number, payload: number): void {
@@ -139,7 +143,7 @@ export class AnsweredRequests {
     const reth = offset + rethOffset[opcode];
     const length = rethLength(bytes, reth);
     if (payload !== 0 || length > MAX_DMA_BYTES) {
-      responder.refuse(opcode, length);
+      responder.refuse(opcode, length, RefusalReason.FIELDS);
       return;
     }
     const rkey = rethRkey(bytes, reth);
@@ -161,7 +165,7 @@ export class AnsweredRequests {
     const at = offset + atomicEthOffset[opcode];
     const lo = atomicEthVaLo(bytes, at);
     if (payload !== 0 || (lo & 7) !== 0) {
-      responder.refuse(opcode, payload);
+      responder.refuse(opcode, payload, payload === 0 ? RefusalReason.ALIGNMENT : RefusalReason.FIELDS);
       return;
     }
     const rkey = atomicEthRkey(bytes, at);
@@ -196,14 +200,14 @@ export class AnsweredRequests {
     const selectivity = fethSelectivity(bytes, feth);
     const known = selectivity <= SelectivityLevel.FLUSH_MR && (placement & ~PLACEMENTS) === 0;
     if (payload !== 0 || length > MAX_DMA_BYTES || placement === 0 || !known) {
-      responder.refuse(opcode, length);
+      responder.refuse(opcode, length, RefusalReason.FIELDS);
       return;
     }
     const rkey = rethRkey(bytes, reth);
     const hi = rethVaHi(bytes, reth);
     const lo = rethVaLo(bytes, reth);
     if (this.#openFlush(bytes, offset, responder.pd) === undefined) {
-      responder.refuseAccess(psn, rkey, hi, lo, length);
+      responder.refuseAccess(psn, rkey, hi, lo, length, flushAccess(bytes, offset));
       return;
     }
     const resource = this.#confirm(OpcodeBit.FLUSH, psn, rkey, hi, lo, length);
@@ -269,7 +273,7 @@ export class AnsweredRequests {
     const reth = offset + rethOffset[opcode];
     const lo = rethVaLo(bytes, reth);
     if (payload !== 8 || rethLength(bytes, reth) !== 8 || (lo & 7) !== 0) {
-      responder.refuse(opcode, payload);
+      responder.refuse(opcode, payload, (lo & 7) === 0 ? RefusalReason.FIELDS : RefusalReason.ALIGNMENT);
       return;
     }
     const rkey = rethRkey(bytes, reth);

@@ -4,6 +4,8 @@ import {
   psnAdd,
   psnDiff,
   type QpAttr,
+  type Refusal,
+  RefusalReason,
   Syndrome,
   WcFlags,
   WcOpcode,
@@ -79,6 +81,7 @@ export class Responder implements ReceivingHalf {
   #grant: RemoteGrant | undefined;
   #offset = 0;
   #dmaLength = 0;
+  #refusal: Refusal | undefined;
 
   constructor(
     private readonly qp: QpContext,
@@ -93,6 +96,10 @@ export class Responder implements ReceivingHalf {
     const { rqPsn, maxDestRdAtomic, qpAccessFlags } = this.qp.attr;
     this.#accessFlags = qpAccessFlags;
     this.#begin(rqPsn, maxDestRdAtomic);
+  }
+
+  get refusal(): Refusal | undefined {
+    return this.#refusal;
   }
 
   reset(): void {
@@ -126,6 +133,7 @@ export class Responder implements ReceivingHalf {
   /** Starts at `psn` with room for `depth` answered requests. */
   #begin(psn: number, depth: number): void {
     this.#expectedPsn = psn;
+    this.#refusal = undefined;
     this.#msn = 0;
     this.#nakSent = NakSent.NONE;
     this.#unfinished = Unfinished.NONE;
@@ -178,11 +186,11 @@ export class Responder implements ReceivingHalf {
     this.#source = meta.payload ?? bytes;
     const at = offset + header + meta.payloadShift;
     if (objection !== Syndrome.NONE) this.#refuseQueue(objection);
-    else if (!this.#isInSequence(bits)) this.refuse(opcode, payload);
+    else if (!this.#isInSequence(bits)) this.refuse(opcode, payload, RefusalReason.SEQUENCE, this.#unfinished);
     else if ((bits & OpcodeBit.SEND) !== 0) this.#onSend(bytes, offset, opcode, bits, at, payload, pad);
     else if ((bits & OpcodeBit.WRITE) !== 0) this.#onWrite(bytes, offset, opcode, bits, at, payload, pad);
     else if ((bits & ANSWERED) !== 0) this.#answered.onRequest(bytes, offset, bits, psn, payload, this.#source, at);
-    else this.refuse(opcode, payload);
+    else this.refuse(opcode, payload, RefusalReason.OPCODE);
   }
 
   /**
@@ -248,7 +256,7 @@ export class Responder implements ReceivingHalf {
       this.#received = 0;
     }
     if (!this.#hasRightLength(bits, payload, pad)) {
-      this.refuse(opcode, payload);
+      this.refuse(opcode, payload, RefusalReason.PACKET_LENGTH, payload, this.segmentBytes);
       return;
     }
     const room = Math.min(this.#receive.capacity, MAX_DMA_BYTES);
@@ -300,7 +308,7 @@ export class Responder implements ReceivingHalf {
     pad: number,
   ): void {
     if ((this.#accessFlags & AccessFlags.REMOTE_WRITE) === 0) {
-      this.#refuseWrite(opcode, payload);
+      this.#refuseWrite(opcode, payload, RefusalReason.QP_ACCESS, AccessFlags.REMOTE_WRITE, this.#accessFlags);
       return;
     }
     const ends = (bits & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
@@ -310,13 +318,13 @@ export class Responder implements ReceivingHalf {
       return;
     }
     if (!this.#hasRightLength(bits, payload, pad)) {
-      this.#refuseWrite(opcode, payload);
+      this.#refuseWrite(opcode, payload, RefusalReason.PACKET_LENGTH, payload, this.segmentBytes);
       return;
     }
     if (this.#unfinished === Unfinished.NONE && !this.#openWrite(bytes, offset + rethOffset[opcode], opcode)) return;
     const left = this.#dmaLength - this.#received;
     if (ends ? payload !== left : payload >= left) {
-      this.#refuseWrite(opcode, payload);
+      this.#refuseWrite(opcode, payload, RefusalReason.MESSAGE_LENGTH, this.#dmaLength);
       return;
     }
     if (this.#grant?.usable === false && !this.#reopenWrite(this.#grant)) return;
@@ -350,7 +358,7 @@ export class Responder implements ReceivingHalf {
   #openWrite(bytes: Uint8Array, reth: number, opcode: number): boolean {
     const length = rethLength(bytes, reth);
     if (length > MAX_DMA_BYTES) {
-      this.#refuseWrite(opcode, length);
+      this.#refuseWrite(opcode, length, RefusalReason.FIELDS);
       return false;
     }
     this.#received = 0;
@@ -367,9 +375,9 @@ export class Responder implements ReceivingHalf {
   }
 
   /** One that is open is counted where it is broken off. */
-  #refuseWrite(opcode: number, length: number): void {
+  #refuseWrite(opcode: number, length: number, reason: RefusalReason, a = 0, b = 0): void {
     if (this.#unfinished === Unfinished.NONE) this.qp.remoteWrites?.failed();
-    this.refuse(opcode, length);
+    this.refuse(opcode, length, reason, a, b);
   }
 
   /**
@@ -380,7 +388,8 @@ export class Responder implements ReceivingHalf {
     const { memory } = this.core;
     const length = this.#dmaLength;
     this.#grant = memory.reopen(closed, this.qp.qpn, AccessFlags.REMOTE_WRITE, this.#offset, length);
-    if (this.#grant === undefined) this.refuseAccess(this.#expectedPsn, closed.rkey, 0, 0, length);
+    if (this.#grant === undefined)
+      this.refuseAccess(this.#expectedPsn, closed.rkey, 0, 0, length, AccessFlags.REMOTE_WRITE);
     else this.#offset = memory.begin;
     return this.#grant !== undefined;
   }
@@ -391,7 +400,7 @@ export class Responder implements ReceivingHalf {
    */
   demand(rkey: number, hi: number, lo: number, length: number, access: number): RemoteGrant | undefined {
     const grant = this.core.memory.openRemote(rkey, this.pd, this.qp.qpn, access, hi, lo, length);
-    if (grant === undefined) this.refuseAccess(this.#expectedPsn, rkey, hi, lo, length);
+    if (grant === undefined) this.refuseAccess(this.#expectedPsn, rkey, hi, lo, length, access);
     return grant;
   }
 
@@ -438,7 +447,8 @@ export class Responder implements ReceivingHalf {
   }
 
   /** A request that the protocol does not allow here (NAK invalid request). */
-  refuse(opcode: number, length: number): void {
+  refuse(opcode: number, length: number, reason: RefusalReason, a = 0, b = 0): void {
+    this.#refusal = { reason, psn: this.#expectedPsn, lengthBytes: length, opcode, access: 0, a, b };
     const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#unfinished, 0);
     if (this.#receive.taken) {
       const { INVALID_REQUEST } = NakCode;
@@ -451,7 +461,9 @@ export class Responder implements ReceivingHalf {
   }
 
   /** A key that does not open what the peer wants. */
-  refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number): void {
+  refuseAccess(psn: number, rkey: number, hi: number, lo: number, length: number, access: number): void {
+    const why = this.core.memory.refusal(rkey, this.pd, this.qp.qpn, access, hi, lo);
+    this.#refusal = { ...why, psn, lengthBytes: length, opcode: -1, access };
     this.#refuseMemory(psn, Syndrome.RESPONDER_ACCESS, this.#setDetail(psn, rkey, hi, lo, length));
   }
 

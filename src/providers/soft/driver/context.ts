@@ -4,6 +4,8 @@ import {
   type DeviceAttr,
   type DeviceAttrEx,
   EventType,
+  type Refusal,
+  Syndrome,
   type Gid,
   isOneOf,
   type PortAttr,
@@ -57,7 +59,7 @@ import { SoftCompChannel } from './completions/completion-channel.js';
 import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
-import { explain } from '../explanations/explain.js';
+import { explain, witnessOf } from '../explanations/explain.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase, refusalOf } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
@@ -282,7 +284,8 @@ export class SoftContext extends ContextBase implements ProvidedContext {
   }
 
   explain(what: WorkCompletion | ExplainableEvent): string {
-    return explain(what);
+    const witness = witnessOf(what, 'qpNum' in what ? what.qpNum : 0, this.address);
+    return explain(what, witness === undefined ? undefined : refusalAt(this, witness));
   }
 
   close(): void {
@@ -329,4 +332,23 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 export function openFor(context: Context, pid: number): Context {
   if (context instanceof SoftContext) return context.another(pid);
   throw new VerbsError('ibv_open_device', invalid('that is no device of a software NIC'));
+}
+
+/** As `Context.explain`, where devices of this process may know why they refused a request of the completion's. */
+export function explainAmong(wc: WorkCompletion, own: Context, others: readonly Context[]): string {
+  const refuser = others.find(({ address }) => address === wc.peer);
+  const witness = refuser === undefined ? undefined : witnessOf(wc, wc.qpNum, refuser.address);
+  if (!(refuser instanceof SoftContext) || witness === undefined || wc.vendorErr === Syndrome.FLUSHED)
+    return own.explain(wc);
+  return explain(wc, refusalAt(refuser, witness));
+}
+
+/** The request that a queue pair of the device has refused, where that is known. */
+export function refusalAt(context: SoftContext, qpn: number): Refusal | undefined {
+  try {
+    return context.adapter.execute('queryRefusal', qpn);
+  } catch {
+    // The device is closed or has failed: what the completion says has to do.
+    return undefined;
+  }
 }

@@ -327,7 +327,8 @@ export function causeOf(vendorErr: number): string | undefined {
 
 function flushCause(cause: number): string {
   const why = causeOf(cause) ?? 'after another failure';
-  return ORDERLY.has(cause) ? why : `${why}; the first completion in error of this QP says more`;
+  if (ORDERLY.has(cause)) return why;
+  return `${why}; the first completion in error of this QP, or its asynchronous event, says more`;
 }
 
 /** The template of a `vendorErr`, or undefined for one that is not ours. */

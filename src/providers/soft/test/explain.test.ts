@@ -118,7 +118,7 @@ describe('explain', () => {
     assert.equal(
       failure(WcStatus.WR_FLUSH_ERR, Syndrome.FLUSHED, [QpState.ERR, Syndrome.RETRY_TIMEOUT]),
       'flushed: the QP was in ERR before the request was carried out, after the peer stopped answering; ' +
-        'the first completion in error of this QP says more',
+        'the first completion in error of this QP, or its asynchronous event, says more',
     );
   });
 

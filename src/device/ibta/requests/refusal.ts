@@ -1,0 +1,71 @@
+/**
+ * Why a responder has refused a request (protocol/reliable.md 2.3). The NAK has room for the kind alone; the NIC that refuses keeps the
+ * reason with the queue pair. The list behind each value names `a` and `b` of {@link Refusal}.
+ */
+export const RefusalReason = {
+  /** No region and no window has a key like it. */
+  KEY_UNKNOWN: 1,
+  /** The region or window of that key has ended: agoUs. */
+  KEY_ENDED: 2,
+  /** A window has other lower eight bits by now, since it was bound again. */
+  KEY_OUTDATED: 3,
+  /** It is the L_Key of a region. */
+  KEY_LOCAL: 4,
+  /** With its bytes in the other order it would be a key. */
+  KEY_SWAPPED: 5,
+  /** The region or window is of another protection domain than the queue pair. */
+  DOMAIN: 6,
+  /** The window is bound on another queue pair: its number. */
+  OTHER_QP: 7,
+  /** The window is not bound. */
+  UNBOUND: 8,
+  /** Access flags that it lacks, and those that it has. */
+  ACCESS: 9,
+  /** The bytes are not all inside. */
+  RANGE: 10,
+  /** The memory is gone: its buffer was transferred or shrunk. */
+  MEMORY_GONE: 11,
+  /** `qp_access_flags` lack flags: which, and those that they have. */
+  QP_ACCESS: 12,
+  /** More READs and atomics than `max_dest_rd_atomic`: that. */
+  DEPTH: 13,
+  /** An address that is not a multiple of 8. */
+  ALIGNMENT: 14,
+  /** A packet that has not the length that its place in the message calls for: what it has, and the MTU. */
+  PACKET_LENGTH: 15,
+  /** A WRITE with more or fewer bytes than it announced: how many it announced. */
+  MESSAGE_LENGTH: 16,
+  /** A packet in the midst of another message, or one that continues none: whether one was open. */
+  SEQUENCE: 17,
+  /** An opcode that this service does not have. */
+  OPCODE: 18,
+  /** Header fields that have no meaning. */
+  FIELDS: 19,
+} as const;
+export type RefusalReason = (typeof RefusalReason)[keyof typeof RefusalReason];
+
+/** Memory that a peer has named by a key. Keys are as they stand in headers, unsigned. */
+export interface NamedMemory {
+  readonly rkey: number;
+  readonly addrHi: number;
+  readonly addrLo: number;
+  /** What the key opens, where there is such a key. */
+  readonly startHi: number;
+  readonly startLo: number;
+  readonly openBytes: number;
+}
+
+/** A request that was refused. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly psn: number;
+  /** Bytes that the request, or its packet, is about. */
+  readonly lengthBytes: number;
+  /** Opcode of the packet (`bth.opcode`), or -1 where `access` says what was asked. */
+  readonly opcode: number;
+  /** `AccessFlags` that the request needs, or 0. */
+  readonly access: number;
+  readonly a: number;
+  readonly b: number;
+  readonly memory?: NamedMemory;
+}

@@ -1,0 +1,92 @@
+import { AccessFlags, flagNames, type NamedMemory, type Refusal, RefusalReason } from '../../../device/ibta/index.js';
+import { formatMicroseconds, joinWords } from '../../../api/verbs/index.js';
+
+const hex = (word: number | bigint): string => `0x${word.toString(16)}`;
+const bytes = (n: number | bigint): string => `${n} byte${n === 1 || n === 1n ? '' : 's'}`;
+const U32 = 0xffff_ffffn;
+const NO_MEMORY: NamedMemory = { rkey: 0, addrHi: 0, addrLo: 0, startHi: 0, startLo: 0, openBytes: 0 };
+
+const BYTES_OF_ADDRESS = 8;
+
+function reversed(address: bigint): bigint {
+  let found = 0n;
+  for (let byte = 0; byte < BYTES_OF_ADDRESS; byte += 1)
+    found = (found << 8n) | ((address >> BigInt(8 * byte)) & 0xffn);
+  return found;
+}
+
+/** Why the bytes are not all in the memory that the key opens, with the commonest mistake that leads there. */
+function outside({ addrHi, addrLo, startHi, startLo, openBytes }: NamedMemory, lengthBytes: number): string {
+  const address = joinWords(addrHi, addrLo);
+  const start = joinWords(startHi, startLo);
+  const end = start + BigInt(openBytes);
+  const span = `the ${bytes(openBytes)} of that key, ${hex(start)} to ${hex(end)}`;
+  const isInside = (other: bigint): boolean => other >= start && other < end;
+  if (isInside(address)) return `the range ends ${bytes(address + BigInt(lengthBytes) - end)} past ${span}`;
+  if (start === 0n) return `the range is not in ${span}: it is zero-based, so addresses are offsets`;
+  if (address < BigInt(openBytes)) return `the range is not in ${span}: was an offset sent in place of an address?`;
+  if (address < 1n << 32n && start > U32) {
+    const lower = (start & ~U32) | address;
+    if (isInside(lower) || isInside(lower + (1n << 32n)))
+      return `the range is not in ${span}, whose lower 32 bits fit: was the address cut to 32 bits (htonl, uint32_t)?`;
+    const swapped = reversed(address) >> 32n;
+    if (isInside((start & ~U32) | swapped))
+      return `the range is not in ${span}, whose lower 32 bits fit in the other byte order: was the address cut by htonl?`;
+  }
+  if (isInside(reversed(address)))
+    return `the range is not in ${span}; in the other byte order it is: does each side convert it once (be64toh)?`;
+  return `the range is not in ${span}`;
+}
+
+function flags(access: number): string {
+  return flagNames(AccessFlags, access).replaceAll('|', ' and ');
+}
+
+/** The causes, each in half a sentence that follows what was refused and a colon. */
+const causes: Readonly<Record<RefusalReason, (refusal: Refusal, memory: NamedMemory) => string>> = {
+  [RefusalReason.KEY_UNKNOWN]: () => 'no region or window ever had that key',
+  [RefusalReason.KEY_ENDED]: ({ a }) => `that key was deregistered ${formatMicroseconds(a)} before`,
+  [RefusalReason.KEY_OUTDATED]: () => 'the window of that key was bound again, and has a new key',
+  [RefusalReason.KEY_LOCAL]: () => 'that is the lkey of a region; peers need its rkey',
+  [RefusalReason.KEY_SWAPPED]: () => 'that is an rkey in the wrong byte order: does each side convert it once (ntohl)?',
+  [RefusalReason.DOMAIN]: () => 'the key is of another protection domain than the QP',
+  [RefusalReason.OTHER_QP]: ({ a }) => `the window is bound on QP ${hex(a)}, and only its peer may use it`,
+  [RefusalReason.UNBOUND]: () => 'the window of that key is not bound to a region',
+  [RefusalReason.ACCESS]: ({ a, b }) => `the memory of that key lacks ${flags(a)} (its access is ${flags(b)})`,
+  [RefusalReason.RANGE]: ({ lengthBytes }, memory) => outside(memory, lengthBytes),
+  [RefusalReason.MEMORY_GONE]: () => 'the buffer of that region was transferred or shrunk',
+  [RefusalReason.QP_ACCESS]: ({ a, b }) => `the responder's qpAccessFlags lack ${flags(a)} (they are ${flags(b)})`,
+  [RefusalReason.DEPTH]: ({ a }) =>
+    a === 0
+      ? "the responder's maxDestRdAtomic is 0: it takes no READs and no atomics"
+      : `more READs and atomics were outstanding than the responder's maxDestRdAtomic of ${a}; the requester's maxRdAtomic may be no higher`,
+  [RefusalReason.ALIGNMENT]: () => 'the address is not a multiple of 8',
+  [RefusalReason.PACKET_LENGTH]: ({ a, b }) =>
+    `a packet had ${bytes(a)}, and the responder's pathMtu is ${b}: are both the same?`,
+  [RefusalReason.MESSAGE_LENGTH]: ({ a }) => `the WRITE announced ${bytes(a)}, and its packets have another number`,
+  [RefusalReason.SEQUENCE]: ({ a }) =>
+    a === 0
+      ? 'the packet continues a message that was not begun'
+      : 'the packet begins a message in the midst of another',
+  [RefusalReason.OPCODE]: ({ opcode }) => `opcode ${hex(opcode)} is none of a request`,
+  [RefusalReason.FIELDS]: () => 'header fields of the request have no meaning',
+};
+
+/** Why the NIC has refused a request of its peer, in half a sentence with the numbers. */
+export function refusalCause(refusal: Refusal): string {
+  return causes[refusal.reason](refusal, refusal.memory ?? NO_MEMORY);
+}
+
+/** Operations by the right that they need. */
+const OPERATIONS: Readonly<Partial<Record<number, string>>> = {
+  [AccessFlags.REMOTE_WRITE]: 'RDMA_WRITE',
+  [AccessFlags.REMOTE_READ]: 'RDMA_READ',
+  [AccessFlags.REMOTE_ATOMIC]: 'an atomic',
+};
+
+/** What was refused: the operation, its length and the memory that it names. */
+export function refusedRequest({ access, lengthBytes, memory, psn }: Refusal): string {
+  if (memory === undefined) return `a request of ${bytes(lengthBytes)} (PSN ${hex(psn)})`;
+  const at = `at ${hex(joinWords(memory.addrHi, memory.addrLo))} by rkey ${hex(memory.rkey)}`;
+  return `${OPERATIONS[access] ?? 'FLUSH'} of ${bytes(lengthBytes)} ${at}`;
+}
