@@ -4,7 +4,7 @@ export { type KvCalls, KvCluster, type KvClusterMember } from './cluster/kv-clus
 export type { KvMember, KvMembership } from './cluster/member.js';
 export { connect } from './client/connect.js';
 export { KvClient, type KvClientStatistics } from './client/kv-client.js';
-export type { KvEntry, KvExplanation, KvPage } from './client/meanings.js';
+export type { KvEntry, KvExplanation, KvPage } from './client/response-decoders.js';
 export type { Bytes, DeleteOptions, KvConnectOptions, KvSetting, ScanOptions, SetOptions } from './client/options.js';
 export type { KvOneSidedStatistics } from './client/one-sided/one-sided-reader.js';
 export type { TransportName } from './client/transports.js';

@@ -2,7 +2,7 @@ import { VerbsError } from '../../api/verbs/index.js';
 import { Errno } from '../../device/ibta/index.js';
 import { type CallId, RecordPair } from '../../node/system/index.js';
 import { BlockedCalls, type Calls } from '../notifications/blocked-calls.js';
-import { Untold } from '../notifications/untold.js';
+import { UndeliveredReplies } from '../notifications/undelivered-replies.js';
 import type { GuestFile } from '../processes/guest-files.js';
 import { descriptorName } from '../processes/processes.js';
 import { canWriteProgram, readProgram, writeProgram } from '../processes/program-memory.js';
@@ -56,7 +56,7 @@ export class RdmaCmFile implements GuestFile {
   readonly #file: UcmaFile;
   readonly #blocked = new BlockedCalls();
   readonly #held: Held[] = [];
-  readonly #untold = new Untold<Outcome>();
+  readonly #undelivered = new UndeliveredReplies<Outcome>();
   /** Events for whose records there was no room. */
   #owed = 0;
   #open = true;
@@ -142,7 +142,7 @@ export class RdmaCmFile implements GuestFile {
     const calls = this.#calls;
     const { id, tid, message } = call;
     this.#tid = tid;
-    const outcome = this.#untold.take(tid, () => message) ?? execute(this.#file, message);
+    const outcome = this.#undelivered.take(tid, () => message) ?? execute(this.#file, message);
     if (outcome.kind === 'failed') {
       calls.refuse(outcome.errno, id);
     } else if (outcome.kind === 'not yet') {
@@ -155,7 +155,7 @@ export class RdmaCmFile implements GuestFile {
       if (told && calls.answer(message.length, id)) return;
       // A signal may have taken the call back: the program will make it again.
       if (outcome.undo !== undefined) outcome.undo();
-      else if (told) this.#untold.keep(tid, message, outcome);
+      else if (told) this.#undelivered.keep(tid, message, outcome);
     }
   }
 

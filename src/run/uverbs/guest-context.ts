@@ -16,7 +16,7 @@ import { refusalText } from '../refusal.js';
 import { inC } from '../reports/c-vocabulary.js';
 import { RingFile } from '../rings/ring-file.js';
 import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
-import { Untold } from '../notifications/untold.js';
+import { UndeliveredReplies } from '../notifications/undelivered-replies.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
 import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
@@ -57,7 +57,7 @@ export class GuestContext {
   readonly cqs = new Handles<GuestCq>(this.#numbers, 'CQ');
   readonly qps = new Handles<GuestQp>(this.#numbers, 'QP');
   readonly srqs = new Handles<GuestSrq>(this.#numbers, 'SRQ');
-  readonly untold = new Untold<EncodedOutcome>();
+  readonly undelivered = new UndeliveredReplies<EncodedOutcome>();
   readonly channels = new Map<string, GuestChannel>();
 
   /** Completion queues to which the NIC has written since the last {@link push}. */

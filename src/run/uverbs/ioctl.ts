@@ -120,7 +120,7 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
       throw error;
     }
   };
-  const outcome = file.untold.take(tid, given) ?? carryOut();
+  const outcome = file.undelivered.take(tid, given) ?? carryOut();
   try {
     writeOutput(tid, attributes.get(Attribute.CORE_OUT), outcome.answer);
     writeOutput(tid, attributes.get(Attribute.DRIVER_OUT), outcome.driver);
@@ -131,7 +131,7 @@ function invoke(file: GuestContext, calls: Calls, { attributes }: Frame): void {
   if (calls.answer(0)) return;
   // A signal has taken the call back: the program has not got what was made, and asks again.
   if (outcome.undo !== undefined) outcome.undo();
-  else if (!found.repeatable) file.untold.keep(tid, given(), outcome);
+  else if (!found.repeatable) file.undelivered.keep(tid, given(), outcome);
 }
 
 function unwritable(address: bigint): Refusal {

@@ -5,7 +5,7 @@ import { gidOf } from '../addresses/address.js';
 import { bindAddr } from '../addresses/addressing.js';
 import type { Identity } from '../identifiers/identity.js';
 import type { ConnParam } from '../identifiers/parameters.js';
-import type { QueuePairs } from '../identifiers/queue-pairs.js';
+import type { CmIdResources } from '../identifiers/cm-id-resources.js';
 import { IdState } from '../identifiers/states.js';
 import { completeParameters, type Manner, privateDataProblem } from './connection-parameters.js';
 
@@ -13,8 +13,8 @@ const { REJECT, RESOLVED } = PrivateDataBytes;
 const NOTHING = new Uint8Array(0);
 
 /** The identifier's queue pair, or the one made elsewhere that the program names. */
-function queuePairOf(identity: Identity, pairs: QueuePairs, param: ConnParam): CmQp | undefined {
-  if (pairs.connectable !== undefined) return pairs.connectable;
+function queuePairOf(identity: Identity, resources: CmIdResources, param: ConnParam): CmQp | undefined {
+  if (resources.connectable !== undefined) return resources.connectable;
   const { qpNum, qpType = identity.qpType, srq = false } = param;
   return qpNum === undefined ? undefined : { qpNum, qpType, srq, managed: false };
 }
@@ -24,14 +24,19 @@ function noQueuePair(call: string): VerbsError {
 }
 
 /** Implements `rdma_connect`. */
-export function connect(identity: Identity, pairs: QueuePairs, param: ConnParam, manner: Manner = 'refuse'): void {
+export function connect(
+  identity: Identity,
+  resources: CmIdResources,
+  param: ConnParam,
+  manner: Manner = 'refuse',
+): void {
   const call = 'rdma_connect';
   const context = identity.requireContext('connect');
   const { peer, options, datagrams } = identity;
   const parameters = completeParameters({ call, context, datagrams, manner }, param);
   if (peer === undefined || peer.port === 0)
     throw new VerbsError(call, invalid('the peer has no port', 'Give one to resolveAddr'));
-  const qp = datagrams ? undefined : queuePairOf(identity, pairs, param);
+  const qp = datagrams ? undefined : queuePairOf(identity, resources, param);
   if (!datagrams && qp === undefined) throw noQueuePair(call);
   identity.command(call, 'cmConnect', (id) => ({
     ...parameters,
@@ -61,12 +66,17 @@ export function listen(identity: Identity, backlog: number): void {
 }
 
 /** Implements `rdma_accept`. */
-export function accept(identity: Identity, pairs: QueuePairs, param: ConnParam, manner: Manner = 'refuse'): void {
+export function accept(
+  identity: Identity,
+  resources: CmIdResources,
+  param: ConnParam,
+  manner: Manner = 'refuse',
+): void {
   const call = 'rdma_accept';
   const context = identity.requireContext('accept');
   const { datagrams, asked } = identity;
   const parameters = completeParameters({ call, context, datagrams, asked, manner }, param);
-  const qp = queuePairOf(identity, pairs, param);
+  const qp = queuePairOf(identity, resources, param);
   if (qp === undefined) throw noQueuePair(call);
   const { ackTimeout } = identity.options;
   const qkey = param.qkey ?? RDMA_UDP_QKEY;
@@ -86,10 +96,10 @@ export function reject(identity: Identity, privateData: Uint8Array | undefined):
 }
 
 /** Implements `rdma_establish`. */
-export function establish(identity: Identity, pairs: QueuePairs): void {
+export function establish(identity: Identity, resources: CmIdResources): void {
   const call = 'rdma_establish';
   identity.require('establish');
-  if (pairs.connectable !== undefined)
+  if (resources.connectable !== undefined)
     throw new VerbsError(call, invalid('the identifier has a queue pair', 'Its connection is completed by itself'));
   identity.command(call, 'cmEstablish', (id) => id);
 }
@@ -113,12 +123,12 @@ export function disconnect(identity: Identity): void {
 }
 
 /** Implements `rdma_init_qp_attr`. */
-export function initQpAttr(identity: Identity, pairs: QueuePairs, qpState: QpState): QpModifyAttr {
+export function initQpAttr(identity: Identity, resources: CmIdResources, qpState: QpState): QpModifyAttr {
   const call = 'rdma_init_qp_attr';
   identity.require('initQpAttr');
   if (!isOneOf(QpState, qpState))
     throw new VerbsError(call, invalid(`qpState is ${show(qpState)}`, 'It is one of QpState'));
-  const qpType = pairs.connectable?.qpType ?? (identity.datagrams ? QpType.UD : identity.qpType);
+  const qpType = resources.connectable?.qpType ?? (identity.datagrams ? QpType.UD : identity.qpType);
   const attributes = identity.command(call, 'cmInitQpAttr', (id) => ({ id, qpType, qpState }));
   const { ackTimeout } = identity.options;
   // The option counts whenever it was set, as in Linux.

@@ -5,7 +5,7 @@ import { completePeer, gidOf, type SocketAddress } from '../addresses/address.js
 import { addressOf } from '../events/received.js';
 import { type JoinMcAttr, McJoinFlag } from '../identifiers/parameters.js';
 import type { Identity } from '../identifiers/identity.js';
-import type { QueuePairs } from '../identifiers/queue-pairs.js';
+import type { CmIdResources } from '../identifiers/cm-id-resources.js';
 
 const JOIN = 'rdma_join_multicast';
 const LEAVE = 'rdma_leave_multicast';
@@ -29,7 +29,7 @@ export class Memberships {
 
   constructor(
     private readonly identity: Identity,
-    private readonly pairs: QueuePairs,
+    private readonly resources: CmIdResources,
   ) {}
 
   join(attr: JoinMcAttr, context: unknown): void {
@@ -91,7 +91,7 @@ export class Memberships {
 
   /** Has the queue pair, if there is one, get what is sent to the group. @returns false when that cannot be */
   #attach(membership: Membership): boolean {
-    const { qp } = this.pairs;
+    const { qp } = this.resources;
     if (qp === undefined || membership.joinFlags === McJoinFlag.SENDONLY_FULLMEMBER) return true;
     try {
       qp.attachMcast(membership.gid);
@@ -113,7 +113,7 @@ export class Memberships {
     const stays = this.#all.some((other) => other.attached && gidsEqual(other.gid, membership.gid));
     if (stays) return;
     try {
-      this.pairs.qp?.detachMcast(membership.gid);
+      this.resources.qp?.detachMcast(membership.gid);
     } catch (error) {
       // The queue pair has ended with its device, or the program has detached it by itself: it is in no group any more.
       if (!(error instanceof VerbsError)) throw error;

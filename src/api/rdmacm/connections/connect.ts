@@ -7,7 +7,7 @@ import type { FullAddress } from '../addresses/address.js';
 import { choiceHere, type DeviceChoice } from '../addresses/devices.js';
 import { createEventChannel } from '../events/event-channel.js';
 import { expectEvent, Patience, unlessAborted } from '../events/waiting.js';
-import { pairsOf } from '../identifiers/cm-id.js';
+import { resourcesOf } from '../identifiers/cm-id.js';
 import { createId } from '../identifiers/create-id.js';
 import { CmOption, type CmId, type EventChannel } from '../objects.js';
 import type { ConnParam } from '../identifiers/parameters.js';
@@ -135,7 +135,7 @@ export async function prepareQueuePair(
       call,
       invalid('createQp is not a function', 'It takes the identifier, and calls its createQp'),
     );
-  pairsOf(id).sharesChannel = true;
+  resourcesOf(id).sharesChannel = true;
   if (createQp === undefined) id.createQp(pd, qp);
   else createQp(id);
   const result = prepare?.(id);

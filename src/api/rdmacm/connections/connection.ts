@@ -2,8 +2,8 @@ import { CmEventType } from '../../../device/ibta/index.js';
 import { after } from '../../provider/index.js';
 import { type Cq, invalid, type Pd, type Qp, type Srq, VerbsError, type WorkCompletion } from '../../verbs/index.js';
 import type { FullAddress } from '../addresses/address.js';
-import { pairsOf } from '../identifiers/cm-id.js';
-import type { QueuePairs } from '../identifiers/queue-pairs.js';
+import { resourcesOf } from '../identifiers/cm-id.js';
+import type { CmIdResources } from '../identifiers/cm-id-resources.js';
 import type { Completions } from '../calls/completions.js';
 import { Messages } from '../calls/messages.js';
 import { queueOf } from '../events/event-channel.js';
@@ -33,7 +33,7 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   readonly remoteAddress: FullAddress;
   /** Resolves once the connection has ended, on either side. Never rejects. */
   readonly closed: Promise<void>;
-  readonly #pairs: QueuePairs;
+  readonly #resources: CmIdResources;
   readonly #qp: Qp;
   readonly #pd: Pd;
   #hasEnded = false;
@@ -50,7 +50,7 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
     const { localAddr, peerAddr } = id;
     if (id.qp === undefined || localAddr === undefined || peerAddr === undefined)
       throw new VerbsError('rdma_connect', invalid('the identifier is not connected'));
-    this.#pairs = pairsOf(id);
+    this.#resources = resourcesOf(id);
     this.#qp = id.qp;
     this.#pd = id.qp.pd;
     this.localAddress = localAddr;
@@ -69,15 +69,15 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   }
 
   get srq(): Srq | undefined {
-    return this.#pairs.srq;
+    return this.#resources.srq;
   }
 
   get sendCq(): Cq | undefined {
-    return this.#pairs.sends?.cq;
+    return this.#resources.sends?.cq;
   }
 
   get recvCq(): Cq | undefined {
-    return this.#pairs.receives?.cq;
+    return this.#resources.receives?.cq;
   }
 
   /** The next completion of a send request. Another name of `nextSendComp`. */
@@ -120,11 +120,11 @@ export class Connection extends Messages implements AsyncDisposable, Disposable 
   }
 
   protected get sendCompletions(): Completions | undefined {
-    return this.#pairs.sends;
+    return this.#resources.sends;
   }
 
   protected get recvCompletions(): Completions | undefined {
-    return this.#pairs.receives;
+    return this.#resources.receives;
   }
 
   /** Follows what happens to the connection until it ends. */

@@ -27,30 +27,30 @@ import { setOption } from './id-options.js';
 import { Identity, identityOf, type IdentityInit } from './identity.js';
 import { Memberships } from '../calls/multicast.js';
 import { type ConnParam, type IdQpInitAttr, type JoinMcAttr, McJoinFlag } from './parameters.js';
-import { QueuePairs } from './queue-pairs.js';
+import { CmIdResources } from './cm-id-resources.js';
 import { IdState } from './states.js';
 
-let internalPairsOf: (id: OwnCmId) => QueuePairs;
+let internalResourcesOf: (id: OwnCmId) => CmIdResources;
 
 /** An identifier: what `CmId` says is done by its identity, its queue pairs and its groups. */
 export class OwnCmId extends Messages implements CmId {
   context: unknown;
 
   readonly #identity: Identity;
-  readonly #pairs: QueuePairs;
+  readonly #resources: CmIdResources;
   readonly #memberships: Memberships;
   readonly #addrInfo: AddrInfoRequest;
 
   static {
-    internalPairsOf = (id) => id.#pairs;
+    internalResourcesOf = (id) => id.#resources;
   }
 
   /** `createId` makes identifiers for programs. */
   constructor(init: IdentityInit, listener?: CmId) {
     super();
     this.#identity = new Identity(init, this, (request) => new OwnCmId(request, this).#identity);
-    this.#pairs = new QueuePairs(this.#identity);
-    this.#memberships = new Memberships(this.#identity, this.#pairs);
+    this.#resources = new CmIdResources(this.#identity);
+    this.#memberships = new Memberships(this.#identity, this.#resources);
     this.#addrInfo = new AddrInfoRequest(this.#identity);
     this.context = listener?.context;
   }
@@ -80,35 +80,35 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   get pd(): Pd | undefined {
-    return this.#pairs.pd;
+    return this.#resources.pd;
   }
 
   get qp(): Qp | undefined {
-    return this.#pairs.qp;
+    return this.#resources.qp;
   }
 
   get targetQp(): XrcTargetQp | undefined {
-    return this.#pairs.targetQp;
+    return this.#resources.targetQp;
   }
 
   get srq(): Srq | undefined {
-    return this.#pairs.srq;
+    return this.#resources.srq;
   }
 
   get sendCq(): Cq | undefined {
-    return this.#pairs.sends?.cq;
+    return this.#resources.sends?.cq;
   }
 
   get recvCq(): Cq | undefined {
-    return this.#pairs.receives?.cq;
+    return this.#resources.receives?.cq;
   }
 
   get sendCqChannel(): CompChannel | undefined {
-    return this.#pairs.sends?.channel;
+    return this.#resources.sends?.channel;
   }
 
   get recvCqChannel(): CompChannel | undefined {
-    return this.#pairs.receives?.channel;
+    return this.#resources.receives?.channel;
   }
 
   get localAddr(): FullAddress | undefined {
@@ -144,30 +144,30 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   createQp(pd?: Pd, init: IdQpInitAttr = {}): Qp {
-    const qp = this.#pairs.createQp(pd, init);
+    const qp = this.#resources.createQp(pd, init);
     this.#memberships.attachAll();
     return qp;
   }
 
   createTargetQp(xrcd?: Xrcd, init?: XrcTargetQpInitAttr): XrcTargetQp {
-    return this.#pairs.createTargetQp(xrcd, init);
+    return this.#resources.createTargetQp(xrcd, init);
   }
 
   destroyQp(): void {
     this.#memberships.detachAll();
-    this.#pairs.destroyQp();
+    this.#resources.destroyQp();
   }
 
   createSrq(pd: Pd | undefined, init: SrqInitAttr): Srq {
-    return this.#pairs.createSrq(pd, init);
+    return this.#resources.createSrq(pd, init);
   }
 
   destroySrq(): void {
-    this.#pairs.destroySrq();
+    this.#resources.destroySrq();
   }
 
   connect(param: ConnParam = {}): void {
-    calls.connect(this.#identity, this.#pairs, param);
+    calls.connect(this.#identity, this.#resources, param);
   }
 
   listen(backlog = 0): void {
@@ -179,7 +179,7 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   accept(param: ConnParam = {}): void {
-    calls.accept(this.#identity, this.#pairs, param);
+    calls.accept(this.#identity, this.#resources, param);
   }
 
   reject(privateData?: Uint8Array): void {
@@ -187,7 +187,7 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   establish(): void {
-    calls.establish(this.#identity, this.#pairs);
+    calls.establish(this.#identity, this.#resources);
   }
 
   notify(event: EventType): void {
@@ -224,7 +224,7 @@ export class OwnCmId extends Messages implements CmId {
   }
 
   initQpAttr(qpState: QpState): QpModifyAttr {
-    return calls.initQpAttr(this.#identity, this.#pairs, qpState);
+    return calls.initQpAttr(this.#identity, this.#resources, qpState);
   }
 
   resolveAddrInfo(node?: string, service?: string | number, hints: AddrInfoHints = {}): void {
@@ -249,20 +249,20 @@ export class OwnCmId extends Messages implements CmId {
     this.#identity.require('destroy');
     this.#requireSettled('rdma_destroy_ep');
     this.#end();
-    this.#pairs.end();
+    this.#resources.end();
   }
 
   [Symbol.dispose](): void {
     if (this.#identity.state !== IdState.DESTROYED) this.#end();
-    this.#pairs.end();
+    this.#resources.end();
   }
 
   protected get sendCompletions(): Completions | undefined {
-    return this.#pairs.sends;
+    return this.#resources.sends;
   }
 
   protected get recvCompletions(): Completions | undefined {
-    return this.#pairs.receives;
+    return this.#resources.receives;
   }
 
   /** @throws VerbsError EBUSY while events of it are not acknowledged */
@@ -285,19 +285,19 @@ export class OwnCmId extends Messages implements CmId {
   }
 }
 
-export function pairsOf(id: CmId): QueuePairs {
+export function resourcesOf(id: CmId): CmIdResources {
   if (!(id instanceof OwnCmId)) throw new TypeError('that is not an identifier');
-  return internalPairsOf(id);
+  return internalResourcesOf(id);
 }
 
 /** `rdma_connect` as the kernel has it: parameters that have no effect are ignored. For `verbena run`. */
 export function connectAsLinux(id: CmId, param: ConnParam): void {
-  calls.connect(identityOf(id), pairsOf(id), param, 'ignore');
+  calls.connect(identityOf(id), resourcesOf(id), param, 'ignore');
 }
 
 /** `rdma_accept` as the kernel has it. For `verbena run`. */
 export function acceptAsLinux(id: CmId, param: ConnParam): void {
-  calls.accept(identityOf(id), pairsOf(id), param, 'ignore');
+  calls.accept(identityOf(id), resourcesOf(id), param, 'ignore');
 }
 
 /** `rdma_set_option` as Linux has it: an option that would have no effect any more is ignored. For `verbena run`. */

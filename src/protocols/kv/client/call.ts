@@ -8,7 +8,7 @@ import type { SharedBuffer } from '../transport/value-memory.js';
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /** What an answer means to a program; where it means nothing the call fails with what the status says. */
-export type Meaning<T> = (answer: Answered) => T | typeof FAILURE;
+export type ResponseDecoder<T> = (answer: Answered) => T | typeof FAILURE;
 export const FAILURE: unique symbol = Symbol('failure');
 
 export interface AnyCall extends Outstanding {
@@ -44,7 +44,7 @@ export class Call<T> extends Unsettled<T> implements AnyCall {
   constructor(
     call: string,
     public asked: Asked,
-    private readonly meaning: Meaning<T>,
+    private readonly decode: ResponseDecoder<T>,
     private readonly desk: CancelHandler,
     outcome: Outcome<T>,
   ) {
@@ -72,7 +72,7 @@ export class Call<T> extends Unsettled<T> implements AnyCall {
   /** The answer has come: what of it is kept has to be copied. */
   settle(answer: Answered): void {
     const whole = this.#whole(answer);
-    const result = whole === undefined ? FAILURE : this.meaning(whole);
+    const result = whole === undefined ? FAILURE : this.decode(whole);
     if (result !== FAILURE) this.resolve(result);
     else this.reject(this.#refusal(answer));
   }

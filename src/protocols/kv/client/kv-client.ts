@@ -2,7 +2,7 @@ import { fieldsProblem, refuse } from '../../../api/verbs/index.js';
 import { checkWait, type Outcome, type WaitOptions } from '../../core/index.js';
 import { KvError } from '../errors.js';
 import { type Asked, Operation, REQUEST_HEAD_BYTES } from '../wire/index.js';
-import { Call, type Meaning } from './call.js';
+import { Call, type ResponseDecoder } from './call.js';
 import { Gathering } from './many.js';
 import {
   entryFound,
@@ -19,7 +19,7 @@ import {
   valueFound,
   versionSet,
   versionSetOrNone,
-} from './meanings.js';
+} from './response-decoders.js';
 import {
   amountOf,
   type Bytes,
@@ -317,19 +317,25 @@ export class KvClient implements AsyncDisposable, Disposable {
     return this.closed;
   }
 
-  #about<T>(call: string, operation: Operation, meaning: Meaning<T>, key: Bytes, options: WaitOptions): Promise<T> {
+  #about<T>(
+    call: string,
+    operation: Operation,
+    decode: ResponseDecoder<T>,
+    key: Bytes,
+    options: WaitOptions,
+  ): Promise<T> {
     // What is thrown there rejects it: no other promise is needed.
     return new Promise((resolve, reject) => {
       const asked = asking(operation, keyOf(call, key));
       checkMore(call, options);
-      this.#begin(call, meaning, asked, options, { resolve, reject });
+      this.#begin(call, decode, asked, options, { resolve, reject });
     });
   }
 
   #put<T>(
     call: string,
     operation: Operation,
-    meaning: Meaning<T>,
+    decode: ResponseDecoder<T>,
     key: Bytes,
     value: Bytes,
     operand: bigint,
@@ -339,7 +345,7 @@ export class KvClient implements AsyncDisposable, Disposable {
       if (all !== NOTHING_MORE) checkWait(call, all, SET_FIELDS);
       const asked = this.#setting(call, operation, key, value, operand, all.ttlMs);
       all.signal?.throwIfAborted();
-      this.#begin(call, meaning, asked, all, { resolve, reject });
+      this.#begin(call, decode, asked, all, { resolve, reject });
     });
   }
 
@@ -350,12 +356,17 @@ export class KvClient implements AsyncDisposable, Disposable {
     return asking(operation, keyBytes, bytes, ttlOf(call, ttlMs), operand);
   }
 
-  async #callAll<T>(call: string, meaning: Meaning<T>, all: readonly Asked[], options: WaitOptions): Promise<T[]> {
+  async #callAll<T>(
+    call: string,
+    decode: ResponseDecoder<T>,
+    all: readonly Asked[],
+    options: WaitOptions,
+  ): Promise<T[]> {
     checkMore(call, options);
     const { signal, timeoutMs } = options;
     const gathering = new Gathering<T>(call, all.length);
     const wait = timeoutMs === undefined ? NOTHING_MORE : { timeoutMs };
-    const calls = all.map((asked, index) => this.#begin(call, meaning, asked, wait, gathering.place(index)));
+    const calls = all.map((asked, index) => this.#begin(call, decode, asked, wait, gathering.place(index)));
     if (signal === undefined) return await gathering.all(signal);
     // The signal has one listener, however many there are: Node warns of many.
     const giveUp = (): void => {
@@ -369,15 +380,21 @@ export class KvClient implements AsyncDisposable, Disposable {
     }
   }
 
-  #call<T>(call: string, meaning: Meaning<T>, asked: Asked, options: WaitOptions): Promise<T> {
+  #call<T>(call: string, decode: ResponseDecoder<T>, asked: Asked, options: WaitOptions): Promise<T> {
     return new Promise((resolve, reject) => {
       checkMore(call, options);
-      this.#begin(call, meaning, asked, options, { resolve, reject });
+      this.#begin(call, decode, asked, options, { resolve, reject });
     });
   }
 
-  #begin<T>(call: string, meaning: Meaning<T>, asked: Asked, options: WaitOptions, outcome: Outcome<T>): Call<T> {
-    const begun = new Call(call, asked, meaning, this.#requester, outcome);
+  #begin<T>(
+    call: string,
+    decode: ResponseDecoder<T>,
+    asked: Asked,
+    options: WaitOptions,
+    outcome: Outcome<T>,
+  ): Call<T> {
+    const begun = new Call(call, asked, decode, this.#requester, outcome);
     begun.bindCancellation(options, this.#requester.engine);
     if (this.#reader !== undefined && asked.operation === Operation.GET) this.#reader.get(begun);
     else this.#requester.post(begun);

@@ -36,7 +36,7 @@ const VALUE_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessF
 export interface RequesterStatistics {
   /** How often a request was sent again. */
   readonly repeats: number;
-  readonly strays: number;
+  readonly unmatchedResponses: number;
   /** Messages that are no answers to this client. */
   readonly foreign: number;
   /** How often the session went on after the connection had been lost. */
@@ -98,8 +98,8 @@ export class Requester implements CancelHandler {
   }
 
   get statistics(): RequesterStatistics {
-    const { repeats, strays } = this.#window;
-    return { repeats, strays, foreign: this.#foreign, resumptions: this.#resumptions };
+    const { repeats, unmatchedResponses } = this.#window;
+    return { repeats, unmatchedResponses, foreign: this.#foreign, resumptions: this.#resumptions };
   }
 
   post(call: AnyCall): void {

@@ -2,7 +2,7 @@ import type { KvClientStatistics } from '../client/kv-client.js';
 
 export const NO_COUNTS: KvClientStatistics = {
   repeats: 0,
-  strays: 0,
+  unmatchedResponses: 0,
   foreign: 0,
   resumptions: 0,
   oneSided: undefined,
@@ -12,7 +12,7 @@ export const NO_COUNTS: KvClientStatistics = {
 export function sumOf(a: KvClientStatistics, b: KvClientStatistics): KvClientStatistics {
   return {
     repeats: a.repeats + b.repeats,
-    strays: a.strays + b.strays,
+    unmatchedResponses: a.unmatchedResponses + b.unmatchedResponses,
     foreign: a.foreign + b.foreign,
     resumptions: a.resumptions + b.resumptions,
     oneSided: ofReads(a.oneSided, b.oneSided),

@@ -2,7 +2,7 @@ import { fieldsProblem, invalid, refuse, VerbsError } from '../../../api/verbs/i
 import { checkWait, waitUnlessLate, type WaitOptions } from '../../core/index.js';
 import type { KvClient, KvClientStatistics } from '../client/kv-client.js';
 import { throwIfGivenUp } from '../client/many.js';
-import type { KvEntry, KvExplanation, KvPage } from '../client/meanings.js';
+import type { KvEntry, KvExplanation, KvPage } from '../client/response-decoders.js';
 import {
   type Bytes,
   type DeleteOptions,

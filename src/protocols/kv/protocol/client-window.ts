@@ -39,7 +39,7 @@ export class ClientWindow<R extends Outstanding> {
   /** No request is to be repeated before. */
   #dueUs = Infinity;
   #repeats = 0;
-  #strays = 0;
+  #unmatchedResponses = 0;
 
   /** @param before the number before the first of each slot */
   constructor(
@@ -68,8 +68,8 @@ export class ClientWindow<R extends Outstanding> {
   }
 
   /** Answers to requests that nobody waits for: they came twice, or too late. */
-  get strays(): number {
-    return this.#strays;
+  get unmatchedResponses(): number {
+    return this.#unmatchedResponses;
   }
 
   /** Until when there is nothing to do unless something comes: Infinity for ever. */
@@ -90,7 +90,7 @@ export class ClientWindow<R extends Outstanding> {
   answered(slot: number, sequence: number, nowUs: number): R | undefined {
     const request = slot < this.size ? this.#slots[slot] : undefined;
     if (request === undefined || ((request.sequence ^ sequence) | 0) !== 0) {
-      this.#strays += 1;
+      this.#unmatchedResponses += 1;
       return undefined;
     }
     if (request.repeats === 0) this.roundTrips.measured(nowUs - request.sentUs);

@@ -8,11 +8,11 @@ import {
 } from '../store/index.js';
 import {
   type Answered,
-  encodeFate,
+  encodeKeyStatus,
   encodeLayout,
   encodeNumbers,
   encodeTimeLeft,
-  Fate,
+  KeyStatus,
   type Layout,
   type NamedNumber,
   Operation,
@@ -115,7 +115,7 @@ export class StoreExecutor implements Executor {
     const nowMs = this.#nowMs();
     const explanation = this.#partition.explain(this.#key.set(key), nowMs);
     const version = explanation.is === 'present' ? explanation.version : 0n;
-    return answerOf(version, fateOf(explanation, nowMs));
+    return answerOf(version, keyStatusOf(explanation, nowMs));
   }
 
   #timeLeft(key: Uint8Array): Answered {
@@ -145,17 +145,20 @@ function leftMs(expiresAtMs: number, nowMs: number): number {
   return expiresAtMs === 0 ? 0 : expiresAtMs - nowMs;
 }
 
-function fateOf(explanation: Explanation, nowMs: number): Uint8Array {
+function keyStatusOf(explanation: Explanation, nowMs: number): Uint8Array {
   switch (explanation.is) {
     case 'present':
-      return encodeFate(Fate.PRESENT, leftMs(explanation.expiresAtMs, nowMs));
+      return encodeKeyStatus(KeyStatus.PRESENT, leftMs(explanation.expiresAtMs, nowMs));
     case 'never':
-      return encodeFate(explanation.isCertain ? Fate.NEVER : Fate.UNKNOWN, 0);
+      return encodeKeyStatus(explanation.isCertain ? KeyStatus.NEVER : KeyStatus.UNKNOWN, 0);
     case 'expired':
-      return encodeFate(Fate.EXPIRED, nowMs - explanation.whenMs);
+      return encodeKeyStatus(KeyStatus.EXPIRED, nowMs - explanation.whenMs);
     case 'deleted':
-      return encodeFate(Fate.DELETED, nowMs - explanation.whenMs);
+      return encodeKeyStatus(KeyStatus.DELETED, nowMs - explanation.whenMs);
     case 'evicted':
-      return encodeFate(explanation.why === 'memory' ? Fate.EVICTED : Fate.CROWDED_OUT, nowMs - explanation.whenMs);
+      return encodeKeyStatus(
+        explanation.why === 'memory' ? KeyStatus.EVICTED : KeyStatus.CROWDED_OUT,
+        nowMs - explanation.whenMs,
+      );
   }
 }

@@ -1,5 +1,5 @@
 import { assert } from '../../../device/ibta/index.js';
-import type { Space } from './span.js';
+import type { EntryAllocator } from './span.js';
 
 /** Ends the entry at a position, if it has not gone before. @returns how many bytes it takes */
 export type Overrun = (position: number) => number;
@@ -9,7 +9,7 @@ export type Overrun = (position: number) => number;
  * half, so that a few that are set all the time do not drive out all others; so none goes before half of the memory was written since it was set. None goes over the end of the memory; what is left there stays empty
  * for that lap. The oldest is ended before anything is written over it, so that no slot ever leads to what is no entry.
  */
-export class CircularLog implements Space {
+export class CircularLog implements EntryAllocator {
   #tail = 0;
   #head = 0;
   /** While the newest lie before the oldest: where the lap of the oldest ends. */

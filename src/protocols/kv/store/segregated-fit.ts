@@ -1,4 +1,4 @@
-import type { Space } from './span.js';
+import type { EntryAllocator } from './span.js';
 
 // A block is a header of 8 bytes, how long it is and how long the one before it, and what it holds. Lengths and places are in units of 8 bytes. A free block holds
 // the places of the next and the previous one of its class.
@@ -29,7 +29,7 @@ function sureClassOf(units: number): number {
  * Free lists by length, as MICA's store mode has them: an entry goes into a block that is a little longer at most, what is left of that is a block again, and free
  * neighbours become one. So each call takes the same few steps, and entries stay where they are.
  */
-export class SegregatedFit implements Space {
+export class SegregatedFit implements EntryAllocator {
   readonly #words: Int32Array;
   /** The first free block of each class. */
   readonly #lists = new Int32Array(CLASSES).fill(NONE);

@@ -1,5 +1,5 @@
 /** Who gives entries their place in a partition's memory. Positions and lengths are multiples of 8. */
-export interface Space {
+export interface EntryAllocator {
   /** @returns the position of so many bytes; -1 when there is no room */
   reserve(byteLength: number): number;
   release(position: number): void;

@@ -6,7 +6,7 @@ import { type KeyHash, saltOf } from './key-hash.js';
 import { Cause } from './tombstone-table.js';
 import type { Mode } from './options.js';
 import { SegregatedFit } from './segregated-fit.js';
-import type { Space, Span } from './span.js';
+import type { EntryAllocator, Span } from './span.js';
 import type { Stamp } from './stamp.js';
 
 /** What a partition has done since it was made. */
@@ -36,7 +36,7 @@ export class Storage {
   /** The entry that was found or written last. */
   readonly entry: EntryView;
   readonly #index: BucketIndex;
-  readonly #space: Space;
+  readonly #allocator: EntryAllocator;
   /** For entries that are not the one in question. */
   readonly #other: EntryView;
   readonly #hash: KeyHash;
@@ -62,11 +62,11 @@ export class Storage {
     this.#hash = hash;
     if (mode === 'cache') {
       this.#index = new BucketIndex(buckets, 0, allocate);
-      this.#space = new CircularLog(byteLength - (byteLength % ALIGNMENT), (position) => this.#overrun(position));
+      this.#allocator = new CircularLog(byteLength - (byteLength % ALIGNMENT), (position) => this.#overrun(position));
     } else {
       // As many as there can be full buckets: the memory is full before the index is.
       this.#index = new BucketIndex(buckets, Math.ceil(byteLength / MIN_ENTRY_BYTES / BUCKET_SLOTS), allocate);
-      this.#space = new SegregatedFit(memory, MIN_ENTRY_BYTES);
+      this.#allocator = new SegregatedFit(memory, MIN_ENTRY_BYTES);
     }
   }
 
@@ -147,14 +147,14 @@ export class Storage {
     if (this.#found === NOWHERE) return false;
     this.entry.at = this.#found;
     const before = this.entry.byteLength;
-    if (!this.#space.fits(this.#found, before, byteLength)) return false;
+    if (!this.#allocator.fits(this.#found, before, byteLength)) return false;
     this.statistics.bytes -= before;
     return true;
   }
 
   /** Finds a new place for an entry, to which the index leads instead of the one found. */
   #place(byteLength: number): boolean {
-    const position = this.#space.reserve(byteLength);
+    const position = this.#allocator.reserve(byteLength);
     if (position < 0) return false;
     if (this.#found === NOWHERE) {
       this.#insert(position);
@@ -237,6 +237,6 @@ export class Storage {
   #release(entry: EntryView): void {
     this.statistics.bytes -= entry.byteLength;
     entry.kill();
-    this.#space.release(entry.at);
+    this.#allocator.release(entry.at);
   }
 }

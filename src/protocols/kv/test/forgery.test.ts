@@ -163,7 +163,7 @@ describe('a client by uc that lies', () => {
         datagrams.send(datagram, victim);
         await sim.sleep(100);
       }
-      assert.deepEqual([honest.statistics.foreign, honest.statistics.strays], [3, 1]);
+      assert.deepEqual([honest.statistics.foreign, honest.statistics.unmatchedResponses], [3, 1]);
       host.resume();
       assert.equal(text(await asking), '1');
       victim.end();

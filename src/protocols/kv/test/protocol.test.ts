@@ -100,7 +100,7 @@ describe('a window', () => {
     assert.equal(window.answered(400, 1, 2), undefined);
     assert.notEqual(window.answered(0, 1, 2), undefined);
     assert.equal(window.answered(0, 1, 2), undefined);
-    assert.equal(window.strays, 3);
+    assert.equal(window.unmatchedResponses, 3);
   });
 
   it('gives the slot of a request that was given up to the next, and its answer to nobody', () => {

@@ -25,7 +25,7 @@ const MESSAGE = 'message';
 export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   readonly pairs = NO_QUEUE_PAIRS;
   readonly place = { pairs: NO_QUEUE_PAIRS, addr: 0n, rkey: 0 };
-  readonly #fate = new LinkState();
+  readonly #state = new LinkState();
 
   /**
    * Makes the queue pair of an identifier, with all receives that the peer may fill.
@@ -47,12 +47,12 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.sends.room;
+    return this.#state.isOver ? 0 : this.sends.room;
   }
 
   listen(listener: LinkListener): void {
     this.opened();
-    this.#fate.listen(listener);
+    this.#state.listen(listener);
   }
 
   begin(): void {
@@ -60,21 +60,21 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver) sendCopy(this.sends, bytes, MESSAGE, describe);
+    if (!this.#state.isOver) sendCopy(this.sends, bytes, MESSAGE, describe);
   }
 
   move(transfer: Transfer): boolean {
-    return !this.#fate.isOver && postFor(this.sends, transfer.buffer, transfer.length, transfer, describe);
+    return !this.#state.isOver && postFor(this.sends, transfer.buffer, transfer.length, transfer, describe);
   }
 
   override destroyed(): void {
-    this.#fate.end();
+    this.#state.end();
     super.destroyed();
   }
 
   onDone(sent: Sent | undefined): void {
     if (sent !== MESSAGE) sent?.done(true);
-    this.#fate.listener?.onRoom();
+    this.#state.listener?.onRoom();
   }
 
   onFailed(sent: Sent | undefined, _: Lease | undefined, cq: Cq | undefined): void {
@@ -83,13 +83,13 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   onRefused(error: VerbsError): void {
-    this.#fate.lose(error);
+    this.#state.lose(error);
   }
 
   onMessage(receive: number, bytes: Uint8Array, cq: Cq): void {
     const { byteLen } = cq;
     try {
-      this.#fate.listener?.onMessage(bytes.subarray(0, byteLen));
+      this.#state.listener?.onMessage(bytes.subarray(0, byteLen));
     } finally {
       this.receives.giveBack(receive);
     }
@@ -104,7 +104,7 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   #loseBy(cq: Cq): void {
-    this.#fate.loseBy(this.engine, cq);
+    this.#state.loseBy(this.engine, cq);
   }
 }
 

@@ -25,7 +25,7 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   readonly #writes: SendQueue<number>;
   readonly #answers: Datagrams;
   readonly #hold: Hold;
-  readonly #fate = new LinkState();
+  readonly #state = new LinkState();
   /** Where each slot is. */
   #addrs: readonly bigint[] = [];
   #rkey = 0;
@@ -44,9 +44,9 @@ export class UcClientLink implements ClientLink, SendListener<number> {
       engine,
       { sends: 0, receives: depth, bytes: sizes.slotBytes },
       {
-        onDatagram: (bytes) => this.#fate.listener?.onMessage(bytes),
+        onDatagram: (bytes) => this.#state.listener?.onMessage(bytes),
         onRoom: () => undefined,
-        onLost: (error) => this.#fate.lose(error),
+        onLost: (error) => this.#state.lose(error),
       },
     );
     const cap = { maxSendWr: depth, maxRecvWr: 0, maxSendSge: 1, maxRecvSge: 0, maxInlineData: INLINE_BYTES };
@@ -70,7 +70,7 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.#writes.room;
+    return this.#state.isOver ? 0 : this.#writes.room;
   }
 
   begin(path: Path, { window, slotBytes, addr, rkey, pairs }: Welcome): void {
@@ -81,15 +81,15 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   }
 
   listen(listener: LinkListener): void {
-    this.#fate.listen(listener);
+    this.#state.listen(listener);
   }
 
   send(bytes: Uint8Array, slot: number): void {
-    if (!this.#fate.isOver) sendCopy(this.#writes, bytes, slot, this.#describe);
+    if (!this.#state.isOver) sendCopy(this.#writes, bytes, slot, this.#describe);
   }
 
   destroyed(): void {
-    if (!this.#fate.end()) return;
+    if (!this.#state.end()) return;
     this.#qp[Symbol.dispose]();
     this.#writes.destroyed();
     this.#answers.end();
@@ -97,14 +97,14 @@ export class UcClientLink implements ClientLink, SendListener<number> {
   }
 
   onDone(): void {
-    this.#fate.listener?.onRoom();
+    this.#state.listener?.onRoom();
   }
 
   onFailed(_: number | undefined, _lease: Lease | undefined, cq: Cq | undefined): void {
-    if (cq !== undefined) this.#fate.loseBy(this.engine, cq);
+    if (cq !== undefined) this.#state.loseBy(this.engine, cq);
   }
 
   onRefused(error: VerbsError): void {
-    this.#fate.lose(error);
+    this.#state.lose(error);
   }
 }

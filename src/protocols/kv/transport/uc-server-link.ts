@@ -26,7 +26,7 @@ export class UcServerLink implements ServerLink, Receiver {
   readonly #request: Uint8Array;
   readonly #hold: Hold;
   readonly #values: ValueMover;
-  readonly #fate = new LinkState();
+  readonly #state = new LinkState();
   readonly #undo: (() => void)[] = [];
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
@@ -39,7 +39,7 @@ export class UcServerLink implements ServerLink, Receiver {
     private readonly datagrams: ServerDatagrams,
   ) {
     const depth = depthFor(sizes);
-    this.#values = new ValueMover(engine, id, sizes.window, this.#fate);
+    this.#values = new ValueMover(engine, id, sizes.window, this.#state);
     this.#undo.push(() => this.#values.end());
     try {
       this.#pd = engine.context.allocPd();
@@ -70,40 +70,40 @@ export class UcServerLink implements ServerLink, Receiver {
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.datagrams.room;
+    return this.#state.isOver ? 0 : this.datagrams.room;
   }
 
   listen(listener: LinkListener): void {
-    this.#fate.listen(listener);
+    this.#state.listen(listener);
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver) this.datagrams.send(bytes, this.#client);
+    if (!this.#state.isOver) this.datagrams.send(bytes, this.#client);
   }
 
   move(transfer: Transfer): boolean {
-    return !this.#fate.isOver && this.#values.move(transfer);
+    return !this.#state.isOver && this.#values.move(transfer);
   }
 
   destroyed(): void {
-    if (!this.#fate.end()) return;
+    if (!this.#state.end()) return;
     this.#release();
     this.#hold.release();
   }
 
   onMessage(slot: number, _: Uint8Array, cq: Cq): void {
-    if (this.#fate.isOver) return;
+    if (this.#state.isOver) return;
     const request = this.#requestIn(cq);
     this.#receives.giveBack(slot);
-    this.#fate.listener?.onMessage(request);
+    this.#state.listener?.onMessage(request);
   }
 
   onReceiveError(cq: Cq): void {
-    this.#fate.loseBy(this.engine, cq);
+    this.#state.loseBy(this.engine, cq);
   }
 
   onReceiveRefused(error: VerbsError): void {
-    this.#fate.lose(error);
+    this.#state.lose(error);
   }
 
   /**

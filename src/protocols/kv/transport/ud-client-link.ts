@@ -10,7 +10,7 @@ export class UdClientLink implements ClientLink {
   readonly pairs: QueuePairNames;
   readonly #datagrams: Datagrams;
   readonly #hold: Hold;
-  readonly #fate = new LinkState();
+  readonly #state = new LinkState();
   #server: Addressee | undefined;
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
@@ -22,9 +22,9 @@ export class UdClientLink implements ClientLink {
     const depth = depthFor(sizes);
     createSilentQp(engine, id);
     const listener = {
-      onDatagram: (bytes: Uint8Array) => this.#fate.listener?.onMessage(bytes),
-      onRoom: () => this.#fate.listener?.onRoom(),
-      onLost: (error: Error) => this.#fate.lose(error),
+      onDatagram: (bytes: Uint8Array) => this.#state.listener?.onMessage(bytes),
+      onRoom: () => this.#state.listener?.onRoom(),
+      onLost: (error: Error) => this.#state.lose(error),
     };
     this.#datagrams = new Datagrams(engine, { sends: depth, receives: depth, bytes: sizes.slotBytes }, listener);
     try {
@@ -38,7 +38,7 @@ export class UdClientLink implements ClientLink {
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.#datagrams.room;
+    return this.#state.isOver ? 0 : this.#datagrams.room;
   }
 
   begin(path: Path, { pairs }: Welcome): void {
@@ -47,15 +47,15 @@ export class UdClientLink implements ClientLink {
   }
 
   listen(listener: LinkListener): void {
-    this.#fate.listen(listener);
+    this.#state.listen(listener);
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver && this.#server !== undefined) this.#datagrams.send(bytes, this.#server);
+    if (!this.#state.isOver && this.#server !== undefined) this.#datagrams.send(bytes, this.#server);
   }
 
   destroyed(): void {
-    if (!this.#fate.end()) return;
+    if (!this.#state.end()) return;
     this.#datagrams.end();
     this.#server?.end();
     this.#hold.release();

@@ -15,7 +15,7 @@ export class UdServerLink implements ServerLink, Route {
   readonly #client: Addressee;
   readonly #hold: Hold;
   readonly #values: ValueMover;
-  readonly #fate = new LinkState();
+  readonly #state = new LinkState();
 
   /** @throws VerbsError ENOMEM when there is no room, EIO when the device was lost */
   constructor(
@@ -27,7 +27,7 @@ export class UdServerLink implements ServerLink, Route {
     readonly session: SessionId,
     private readonly datagrams: ServerDatagrams,
   ) {
-    this.#values = new ValueMover(engine, id, sizes.window, this.#fate);
+    this.#values = new ValueMover(engine, id, sizes.window, this.#state);
     this.fromQpn = pairs.udQpn;
     let client: Addressee | undefined;
     try {
@@ -44,23 +44,23 @@ export class UdServerLink implements ServerLink, Route {
   }
 
   get room(): number {
-    return this.#fate.isOver ? 0 : this.datagrams.room;
+    return this.#state.isOver ? 0 : this.datagrams.room;
   }
 
   listen(listener: LinkListener): void {
-    this.#fate.listen(listener);
+    this.#state.listen(listener);
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#fate.isOver) this.datagrams.send(bytes, this.#client);
+    if (!this.#state.isOver) this.datagrams.send(bytes, this.#client);
   }
 
   move(transfer: Transfer): boolean {
-    return !this.#fate.isOver && this.#values.move(transfer);
+    return !this.#state.isOver && this.#values.move(transfer);
   }
 
   destroyed(): void {
-    if (!this.#fate.end()) return;
+    if (!this.#state.end()) return;
     this.#values.end();
     this.datagrams.close(this);
     this.#client.end();
@@ -68,6 +68,6 @@ export class UdServerLink implements ServerLink, Route {
   }
 
   onMessage(bytes: Uint8Array): void {
-    this.#fate.listener?.onMessage(bytes);
+    this.#state.listener?.onMessage(bytes);
   }
 }

@@ -21,7 +21,7 @@ export class ValueMover implements SendListener<Transfer> {
     private readonly engine: Engine,
     id: CmId,
     most: number,
-    private readonly fate: LinkState,
+    private readonly state: LinkState,
   ) {
     const cap = { maxSendWr: most, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 };
     const { cq, pd } = engine;
@@ -46,11 +46,11 @@ export class ValueMover implements SendListener<Transfer> {
 
   onFailed(transfer: Transfer | undefined, _: Lease | undefined, cq: Cq | undefined): void {
     transfer?.done(false);
-    if (cq !== undefined) this.fate.loseBy(this.engine, cq);
+    if (cq !== undefined) this.state.loseBy(this.engine, cq);
   }
 
   onRefused(error: VerbsError): void {
-    this.fate.lose(error);
+    this.state.lose(error);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What clients and servers of the key-value store say to each other, byte for byte. */
-export * from './fate.js';
+export * from './key-status.js';
 export * from './hello.js';
 export * from './layout.js';
 export * from './named-numbers.js';

@@ -86,7 +86,7 @@ export async function rconnect(socket: Rsocket, address: SocketAddress, { signal
   const core = coreOf('rconnect', socket);
   signal?.throwIfAborted();
   if (core.type === SocketType.DGRAM) {
-    await core.sending.during(signal, () => core.connect('rconnect', address));
+    await core.sending.runExclusive(signal, () => core.connect('rconnect', address));
     return;
   }
   core.connect('rconnect', address);

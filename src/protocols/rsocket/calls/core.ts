@@ -8,7 +8,7 @@ import { follow } from '../stream/rsocket-stream.js';
 import type { Direction, RsocketStreamSocket } from '../stream/stream-socket.js';
 import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
-import { Lane } from './lane.js';
+import { Mutex } from './mutex.js';
 import { inherited, setBefore, type Settings, streamOptions } from './settings.js';
 
 /** The device of a socket. */
@@ -45,8 +45,8 @@ export class Core {
   readonly type = SocketType.STREAM;
   /** Rings whenever something may have changed for those who wait. */
   readonly bell = new Condition();
-  readonly sending = new Lane();
-  readonly receiving = new Lane();
+  readonly sending = new Mutex();
+  readonly receiving = new Mutex();
   state: State = { kind: 'new' };
   /** What `SO_ERROR` tells. */
   error: Error | undefined;

@@ -14,7 +14,7 @@ import { DatagramSocket } from '../datagrams/datagram-socket.js';
 import type { Peer } from '../datagrams/peers.js';
 import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
-import { Lane } from './lane.js';
+import { Mutex } from './mutex.js';
 import { invalidArgument, problem } from '../errors.js';
 import type { RsocketOptions } from './core.js';
 import { setBefore, type Settings } from './settings.js';
@@ -36,8 +36,8 @@ export class DatagramCore {
   readonly type = SocketType.DGRAM;
   /** Rings whenever something may have changed for those who wait. */
   readonly bell = new Condition();
-  readonly sending = new Lane();
-  readonly receiving = new Lane();
+  readonly sending = new Mutex();
+  readonly receiving = new Mutex();
   state: State = { kind: 'new' };
   /** What `SO_ERROR` tells. */
   error: Error | undefined;
@@ -72,7 +72,7 @@ export class DatagramCore {
         return;
       } catch (error) {
         id[Symbol.dispose]();
-        if (port !== 0 || tries >= PORT_TRIES || !isTaken(error)) throw error;
+        if (port !== 0 || tries >= PORT_TRIES || !isLocked(error)) throw error;
       }
     }
   }
@@ -95,7 +95,7 @@ export class DatagramCore {
       } catch (error) {
         id[Symbol.dispose]();
         channel[Symbol.dispose]();
-        if (tries >= PORT_TRIES || !isTaken(error)) throw error;
+        if (tries >= PORT_TRIES || !isLocked(error)) throw error;
       }
     }
     return this.socket(call);
@@ -215,7 +215,7 @@ export class DatagramCore {
   }
 }
 
-function isTaken(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   return error instanceof VerbsError && error.errno === 'EADDRINUSE';
 }
 

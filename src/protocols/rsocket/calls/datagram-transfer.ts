@@ -18,8 +18,8 @@ export async function sendDatagram(
   to: SocketAddress | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  if (!waits && core.sending.isTaken) throw problem(call, 'EAGAIN');
-  return core.sending.during(signal, async () => {
+  if (!waits && core.sending.isLocked) throw problem(call, 'EAGAIN');
+  return core.sending.runExclusive(signal, async () => {
     if (to === undefined && core.peer === undefined) throw problem(call, 'EDESTADDRREQ');
     if (to !== undefined && core.state.kind === 'new') await core.toward(call, to);
     for (;;) {
@@ -43,8 +43,8 @@ export async function receiveDatagram(
   from: SourceAddress | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  if (!waits && core.receiving.isTaken) throw problem(call, 'EAGAIN');
-  return core.receiving.during(signal, async () => {
+  if (!waits && core.receiving.isLocked) throw problem(call, 'EAGAIN');
+  return core.receiving.runExclusive(signal, async () => {
     for (;;) {
       const socket = core.socket(call);
       const { next } = socket;

@@ -63,8 +63,8 @@ export async function riowrite(
   const call = 'riowrite';
   const core = streamCoreOf(call, socket);
   const waits = !core.settings.isNonblocking && (flags & MsgFlags.DONTWAIT) === 0;
-  if (!waits && core.sending.isTaken) throw problem(call, 'EAGAIN');
-  return core.sending.during(signal, async () => {
+  if (!waits && core.sending.isLocked) throw problem(call, 'EAGAIN');
+  return core.sending.runExclusive(signal, async () => {
     const first = BigInt(offset);
     let taken = 0;
     for (;;) {

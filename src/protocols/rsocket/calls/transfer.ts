@@ -162,8 +162,8 @@ async function send(
   await perhapsNextRound();
   const waits = isToWait(core, flags);
   if (core.type === SocketType.DGRAM) return sendDatagram(core, call, buffers, waits, to, signal);
-  if (!waits && core.sending.isTaken) throw problem(call, 'EAGAIN');
-  return core.sending.during(signal, async () => {
+  if (!waits && core.sending.isLocked) throw problem(call, 'EAGAIN');
+  return core.sending.runExclusive(signal, async () => {
     let taken = 0;
     for (const buffer of buffers) {
       const count = await sendOne(core, call, buffer, waits, taken > 0, signal);
@@ -225,8 +225,8 @@ async function receive(
   await perhapsNextRound();
   const waits = isToWait(core, flags);
   if (core.type === SocketType.DGRAM) return receiveDatagram(core, call, buffers, flags, waits, from, signal);
-  if (!waits && core.receiving.isTaken) throw problem(call, 'EAGAIN');
-  return core.receiving.during(signal, async () => {
+  if (!waits && core.receiving.isLocked) throw problem(call, 'EAGAIN');
+  return core.receiving.runExclusive(signal, async () => {
     const wanted = buffers.reduce((sum, { length }) => sum + length, 0);
     const isPeek = (flags & MsgFlags.PEEK) !== 0;
     const isAll = (flags & MsgFlags.WAITALL) !== 0 && !isPeek;

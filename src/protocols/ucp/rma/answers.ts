@@ -2,7 +2,7 @@ import type { PeerProblem } from '../protocol/index.js';
 import type { Completion } from '../uct/index.js';
 import { UcsStatus } from '../wire/index.js';
 import { lie } from '../worker/errors.js';
-import type { Epoch, Ledger } from './ledger.js';
+import type { Epoch, EpochTracker } from './epoch-tracker.js';
 
 /** Messages that want an answer, and that the peer may have of this end's without having answered any. It keeps an answer for each. */
 export const MOST_UNANSWERED = 128;
@@ -26,7 +26,7 @@ export class Answers {
    */
   constructor(
     readonly epId: number,
-    private readonly ledger: Ledger,
+    private readonly epochs: EpochTracker,
     private readonly onRoom: () => void,
   ) {}
 
@@ -42,7 +42,7 @@ export class Answers {
 
   /** Something was sent that is to be confirmed. */
   expectCompletion(epoch: Epoch): void {
-    this.ledger.join(epoch);
+    this.epochs.join(epoch);
     this.#confirmations.push(epoch);
   }
 
@@ -56,7 +56,7 @@ export class Answers {
     if (epId !== this.epId) return lie(`endpoint ${epId} is told that something was done, and this is ${this.epId}`);
     const epoch = this.#confirmations.shift();
     if (epoch === undefined) return lie('something was done that nobody has asked for');
-    this.ledger.end(epoch);
+    this.epochs.end(epoch);
     this.onRoom();
     return undefined;
   }
@@ -78,7 +78,7 @@ export class Answers {
     this.#failure = status;
     for (const answered of this.#byRequest.values()) answered.onComplete(status);
     this.#byRequest.clear();
-    for (const epoch of this.#confirmations.splice(0)) this.ledger.end(epoch);
+    for (const epoch of this.#confirmations.splice(0)) this.epochs.end(epoch);
     this.onRoom();
   }
 }

@@ -2,12 +2,12 @@ import type { Completion, Endpoint as Transport } from '../uct/index.js';
 import { UcsStatus, type AmId } from '../wire/index.js';
 import { UcpError, UcpPending } from '../worker/errors.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
-import type { Epoch, Ledger } from './ledger.js';
+import type { Epoch, EpochTracker } from './epoch-tracker.js';
 import type { Operation } from './operation-queue.js';
 
 export interface RmaWay {
   readonly parts: EndpointParts;
-  readonly ledger: Ledger;
+  readonly epochs: EpochTracker;
 }
 
 /**
@@ -26,7 +26,7 @@ export abstract class RmaOperation<T> extends UcpPending<T> implements Operation
     protected readonly way: RmaWay,
   ) {
     super(call);
-    this.epoch = way.ledger.begin();
+    this.epoch = way.epochs.begin();
   }
 
   step(): UcsStatus {
@@ -44,7 +44,7 @@ export abstract class RmaOperation<T> extends UcpPending<T> implements Operation
     this.onNothingUnderWay();
     if (this.#failure === undefined) this.onDone();
     else this.reject(this.way.parts.failureOf(this.call) ?? new UcpError(this.call, this.#failure));
-    this.way.ledger.end(this.epoch);
+    this.way.epochs.end(this.epoch);
   }
 
   /** Hands over as much as there is room for. @returns as a step; UCS_OK when that was all */

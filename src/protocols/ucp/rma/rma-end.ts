@@ -8,7 +8,7 @@ import { Answers } from './answers.js';
 import { type AtomicOrder, DeviceAtomic, MessageAtomic } from './atomic.js';
 import type { Fenced, Fences } from './fences.js';
 import { DeviceGet, MessageGet } from './get.js';
-import { Ledger } from './ledger.js';
+import { EpochTracker } from './epoch-tracker.js';
 import type { RmaOperation, RmaWay } from './operation.js';
 import { OperationQueue } from './operation-queue.js';
 import { DevicePut, MessagePut } from './put.js';
@@ -46,7 +46,7 @@ const ATOMIC_FIELDS = { signal: true, timeoutMs: true, bytes: true, compare: tru
 
 /** The family of remote memory at an endpoint: what is asked of the peer's, and what the peer asks of this end's by messages. */
 export class RmaEnd implements Family, Fenced, RmaWay {
-  readonly ledger = new Ledger();
+  readonly epochs = new EpochTracker();
   readonly operations: OperationQueue;
   readonly #answers: Answers;
   /** Those of whom nothing was asked are in nobody's way. */
@@ -58,7 +58,7 @@ export class RmaEnd implements Family, Fenced, RmaWay {
   ) {
     this.operations = new OperationQueue(parts);
     const onRoom = (): void => this.operations.resume();
-    const answers = new Answers(parts.epId, this.ledger, onRoom);
+    const answers = new Answers(parts.epId, this.epochs, onRoom);
     const responder = new Responder(parts);
     this.#answers = answers;
     parts.take(AmId.PUT, Messages.PUT, (message) => responder.onPut(message));
@@ -70,7 +70,7 @@ export class RmaEnd implements Family, Fenced, RmaWay {
   }
 
   get isWaiting(): boolean {
-    return !this.ledger.isEmpty;
+    return !this.epochs.isEmpty;
   }
 
   /** As `UcpEndpoint.unpackRkey`. */
@@ -166,7 +166,7 @@ export class RmaEnd implements Family, Fenced, RmaWay {
   }
 
   #flushed(resolve: (status: UcsStatus) => void): void {
-    this.ledger.whenDrained(() => {
+    this.epochs.whenDrained(() => {
       const { failure } = this.parts;
       if (failure !== undefined) {
         resolve(failure);

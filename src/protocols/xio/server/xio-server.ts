@@ -186,7 +186,7 @@ class Server implements XioServer, SessionHost {
       case 'resume': {
         const { session, lane } = verdict.end;
         const lie = session.resume(lane, greeted);
-        if (lie !== undefined) session.onLie(lane, lie);
+        if (lie !== undefined) session.onProtocolViolation(lane, lie);
         return;
       }
       case Action.UNKNOWN:

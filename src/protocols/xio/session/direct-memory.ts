@@ -49,7 +49,7 @@ export interface DirectOwner {
   readonly lanes: readonly SessionConnection[];
   /** Bodies up to so long go along with their heads. */
   readonly inlineBytes: number;
-  onLie(lane: SessionConnection, lie: string): void;
+  onProtocolViolation(lane: SessionConnection, lie: string): void;
   /** Nothing is read or written any more. */
   onIdle(): void;
 }
@@ -118,7 +118,7 @@ export class DirectMemory implements GrantHost<SessionConnection>, AccessHost<Se
     const request = decodeDirectRequest(arrived.header);
     const lie = typeof request === 'string' ? request : lengthLie(request, lengthOf(arrived.body));
     if (typeof request === 'string' || lie !== undefined) {
-      this.owner.onLie(lane, lie ?? '');
+      this.owner.onProtocolViolation(lane, lie ?? '');
       return;
     }
     if (request.operation === DirectOperation.REVOKE) {

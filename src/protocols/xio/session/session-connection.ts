@@ -65,7 +65,7 @@ export interface SessionConnectionOwner {
   /** The peer has ended the session. */
   onAborted(lane: SessionConnection, status: XioStatus): void;
   /** The peer broke the protocol. */
-  onLie(lane: SessionConnection, lie: string): void;
+  onProtocolViolation(lane: SessionConnection, lie: string): void;
 }
 
 interface Coming {
@@ -75,7 +75,7 @@ interface Coming {
 }
 
 /** A message without a number. */
-interface Aside {
+interface UnsequencedMessage {
   readonly kind: Kind;
   readonly header: Uint8Array;
   readonly status: XioStatus;
@@ -90,7 +90,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   readonly #scratch = new Uint8Array(HEAD_BYTES + MOST_HEADER_BYTES);
   readonly #coming: Coming = { headBytes: NOTHING, isLanded: false, writtenBytes: 0 };
   /** What goes beside the channel, as soon as there is room. */
-  readonly #asides: Aside[] = [];
+  readonly #unsequenced: UnsequencedMessage[] = [];
   #link: Link | undefined;
   #lastLink: Link | undefined;
   #keepAlive: KeepAlive | undefined;
@@ -136,7 +136,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
     end.user = this;
     this.#link = link;
     this.#lastLink = link;
-    this.#asides.length = 0;
+    this.#unsequenced.length = 0;
     this.#keepAlive = new KeepAlive(link.clock, this.settings, {
       // The peer's adapter may answer though its program does not.
       heard: () => this.#heard,
@@ -168,7 +168,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
 
   /** Sends something that has no number. */
   sendAside(kind: Kind, header: Uint8Array = NOTHING, status: XioStatus = XioStatus.XIO_E_SUCCESS): void {
-    this.#asides.push({ kind, header, status });
+    this.#unsequenced.push({ kind, header, status });
     this.pump();
   }
 
@@ -201,7 +201,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
     const head = this.#inHead;
     const item = decodeHead(headBytes, head) ?? lengthLie(head, bodyBytes) ?? this.channel.announce(head);
     if (typeof item === 'string') {
-      this.owner.onLie(this, item);
+      this.owner.onProtocolViolation(this, item);
       return undefined;
     }
     if (item === undefined) {
@@ -210,7 +210,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
       return isDirect ? this.owner.directLanding(this, bodyBytes, header) : this.owner.landing(bodyBytes, header);
     }
     if (item.landingLink === this.#link) {
-      this.owner.onLie(this, `message ${item.sn} is answered twice`);
+      this.owner.onProtocolViolation(this, `message ${item.sn} is answered twice`);
       return undefined;
     }
     const { into } = item;
@@ -235,7 +235,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
       problem ??
       lengthLie(head, writtenBytes + lengthOf(there)) ??
       this.#take(head, headBytes, there, isLanded, writtenBytes);
-    if (lie !== undefined) this.owner.onLie(this, lie);
+    if (lie !== undefined) this.owner.onProtocolViolation(this, lie);
     else this.pump();
   }
 
@@ -315,7 +315,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
         return this.owner.onSetup(this, head, header);
       case Kind.KEEP_ALIVE:
         // One answer is enough for all who ask before there is room for it.
-        if (!this.#asides.some(({ kind }) => kind === Kind.ALIVE)) this.sendAside(Kind.ALIVE);
+        if (!this.#unsequenced.some(({ kind }) => kind === Kind.ALIVE)) this.sendAside(Kind.ALIVE);
         return undefined;
       case Kind.ALIVE:
         return undefined;
@@ -378,13 +378,13 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   /** @returns false when there is nothing to be sent */
   #sendNext(link: Link): boolean {
     const head = this.#outHead;
-    const aside = this.#asides.shift();
-    if (aside !== undefined) {
-      Object.assign(head, emptyHead(aside.kind), { status: aside.status });
-      head.headerBytes = aside.header.length;
+    const message = this.#unsequenced.shift();
+    if (message !== undefined) {
+      Object.assign(head, emptyHead(message.kind), { status: message.status });
+      head.headerBytes = message.header.length;
       // The peer looks at nothing else of it, so it is not taken for told.
       head.ackSn = this.channel.received;
-      link.send(this.#encode(head, aside.header, undefined), NOTHING, undefined);
+      link.send(this.#encode(head, message.header, undefined), NOTHING, undefined);
       return true;
     }
     const item = this.channel.next(head);

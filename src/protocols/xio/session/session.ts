@@ -72,7 +72,7 @@ export abstract class Session implements XioSession, SessionConnectionOwner {
     this.#direct = new DirectMemory({
       lanes: this.lanes,
       inlineBytes: settings.inlineBytes,
-      onLie: (lane, lie) => this.onLie(lane, lie),
+      onProtocolViolation: (lane, lie) => this.onProtocolViolation(lane, lie),
       onIdle: () => {
         if (this.#isClosing) this.finishAll();
       },
@@ -347,7 +347,7 @@ export abstract class Session implements XioSession, SessionConnectionOwner {
     this.over(status, new XioError(code, 'the peer has ended the session'));
   }
 
-  onLie(lane: SessionConnection, lie: string): void {
+  onProtocolViolation(lane: SessionConnection, lie: string): void {
     const failure = new XioError('XIO_E_MSG_INVALID', `the peer broke the protocol: ${lie}`);
     lane.sendAside(Kind.ABORT, undefined, failure.status);
     this.over(failure.status, failure);

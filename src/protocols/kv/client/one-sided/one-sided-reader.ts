@@ -4,7 +4,7 @@ import { WaitingLine } from '../../protocol/index.js';
 import { saltOf, SipHash } from '../../store/index.js';
 import { OWNER } from '../../transport/link.js';
 import { decodeLayout, type Layout, Operation, Status } from '../../wire/index.js';
-import { type AnyCall, Call, FAILURE, type Meaning } from '../call.js';
+import { type AnyCall, Call, FAILURE, type ResponseDecoder } from '../call.js';
 import type { ConnectTarget } from '../establish.js';
 import type { Requester } from '../requester.js';
 import { Lookup, type LookupCounters, MOST_BYTES, Step } from './lookup.js';
@@ -26,7 +26,7 @@ const CLOCK_US = 1e6;
 /** Entries are likely to be as long as the last ones; the next READ brings so many bytes at least. */
 const LEAST_LIKELY_BYTES = 128;
 
-const layoutToldBy: Meaning<Layout> = ({ status, value }) =>
+const layoutToldBy: ResponseDecoder<Layout> = ({ status, value }) =>
   (status === Status.OK ? decodeLayout(value) : undefined) ?? FAILURE;
 
 /** One lookup at a time, and the memory where what it reads is put. */

@@ -1,23 +1,23 @@
 import { reasonOf } from './condition.js';
 
 /** One after the other, in the order in which they came: what two parts of a program send at a time is not to be mixed. */
-export class Lane {
+export class Mutex {
   readonly #waiting: (() => void)[] = [];
-  #isTaken = false;
+  #isLocked = false;
 
-  get isTaken(): boolean {
-    return this.#isTaken;
+  get isLocked(): boolean {
+    return this.#isLocked;
   }
 
   /** Does `work` once nobody else does. @throws (the promise rejects) the signal's reason; what `work` throws */
-  async during<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken) await this.#handedOver(signal);
-    this.#isTaken = true;
+  async runExclusive<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    if (this.#isLocked) await this.#handedOver(signal);
+    this.#isLocked = true;
     try {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#isTaken = false;
+      if (next === undefined) this.#isLocked = false;
       else next();
     }
   }

@@ -10,7 +10,7 @@ function epoch(): Epoch {
 }
 
 /** What is under way, whatever ends first, for those who wait until all has ended that was begun before. */
-export class Ledger {
+export class EpochTracker {
   readonly #epochs: Epoch[] = [epoch()];
 
   /** Whether all has ended that was begun. */

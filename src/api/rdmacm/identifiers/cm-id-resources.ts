@@ -56,7 +56,7 @@ const CREATE_SRQ = 'rdma_create_srq';
 const CONNECTED: readonly QpType[] = [QpType.RC, QpType.UC, QpType.XRC_SEND];
 
 /** The objects of an identifier: its queue pair, and what was made for that. */
-export class QueuePairs {
+export class CmIdResources {
   qp: Qp | undefined;
   targetQp: XrcTargetQp | undefined;
   srq: Srq | undefined;

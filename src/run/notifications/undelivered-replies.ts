@@ -5,7 +5,7 @@ const MOST = 256;
  * What commands have come to whose calls a signal took back, when that could not be undone: the kernel has the program make such a
  * call again, as it was, and it is told then what it has missed. To end an object twice would be refused.
  */
-export class Untold<T> {
+export class UndeliveredReplies<T> {
   readonly #byThread = new Map<number, { readonly command: Uint8Array; readonly outcome: T }>();
 
   keep(tid: number, command: Uint8Array, outcome: T): void {
@@ -19,9 +19,9 @@ export class Untold<T> {
 
   /** What the last command of a thread came to, if it is this one and the thread was not told; whatever else it asks, it has gone on. */
   take(tid: number, command: () => Uint8Array): T | undefined {
-    const untold = this.#byThread.get(tid);
-    if (untold === undefined) return undefined;
+    const undelivered = this.#byThread.get(tid);
+    if (undelivered === undefined) return undefined;
     this.#byThread.delete(tid);
-    return Buffer.compare(untold.command, command()) === 0 ? untold.outcome : undefined;
+    return Buffer.compare(undelivered.command, command()) === 0 ? undelivered.outcome : undefined;
   }
 }

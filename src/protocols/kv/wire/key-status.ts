@@ -3,7 +3,7 @@ import { be53, oneOf, struct, u8 } from '../../../device/wire/index.js';
 // What EXPLAIN and TTL answer (protocol/kv.md 6.3). Times are told as how long it is until then, or since: whose clock they are by makes no difference.
 
 /** What is known of a key. The numbers are said on the wire. */
-export const Fate = {
+export const KeyStatus = {
   PRESENT: 1,
   NEVER: 2,
   /** It was never there, or so long ago that others are remembered in its place. */
@@ -15,19 +15,19 @@ export const Fate = {
   /** It was the oldest of its bucket, which was full. */
   CROWDED_OUT: 7,
 } as const;
-export type Fate = (typeof Fate)[keyof typeof Fate];
+export type KeyStatus = (typeof KeyStatus)[keyof typeof KeyStatus];
 
-const FATE = struct({ fate: oneOf(u8, Fate), ms: be53 });
+const KEY_STATUS = struct({ keyStatus: oneOf(u8, KeyStatus), ms: be53 });
 const TIME_LEFT = struct({ ms: be53 });
 
 /** @param ms of a key that is there, how long it has to live, 0 for ever; of one that has gone, how long ago that was; otherwise 0 */
-export function encodeFate(fate: Fate, ms: number): Uint8Array {
-  return FATE.encode({ fate, ms });
+export function encodeKeyStatus(keyStatus: KeyStatus, ms: number): Uint8Array {
+  return KEY_STATUS.encode({ keyStatus, ms });
 }
 
 /** The same; undefined for what is none. */
-export function decodeFate(bytes: Uint8Array): { readonly fate: Fate; readonly ms: number } | undefined {
-  const said = bytes.length === FATE.bytes ? FATE.decode(bytes) : '';
+export function decodeKeyStatus(bytes: Uint8Array): { readonly keyStatus: KeyStatus; readonly ms: number } | undefined {
+  const said = bytes.length === KEY_STATUS.bytes ? KEY_STATUS.decode(bytes) : '';
   return typeof said === 'string' ? undefined : said;
 }
 
