@@ -119,7 +119,11 @@ function onStored(s: SenderState, stored: CopyStatus, psn: number): void {
 /** Whether a response to `psn` can be honest: the packet was sent and is not acknowledged. */
 function isExpected(s: SenderState, psn: number): boolean {
   const { window } = s;
-  if (psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0) return true;
+  if (psnDiff(psn, window.una) >= 0 && psnDiff(psn, window.sent) < 0) {
+    // The peer answers, whether the answer can be used or not.
+    s.lateRefusal = undefined;
+    return true;
+  }
   s.core.counters.rxUnexpectedResponse += 1;
   return false;
 }
@@ -179,17 +183,13 @@ function progress(s: SenderState, psn: number): void {
 
 function onRnr(s: SenderState, psn: number, timerCode: number): void {
   s.core.counters.rcvdRnrErr += 1;
-  if (!acknowledge(s, psn)) return;
-  s.lateRefusal = undefined;
-  if (s.phase !== Phase.RNR) waitForReceiver(s, timerCode);
+  if (acknowledge(s, psn) && s.phase !== Phase.RNR) waitForReceiver(s, timerCode);
 }
 
 function onSequenceError(s: SenderState, psn: number): void {
   s.core.counters.rcvdSeqErr += 1;
   s.sequenceErrors.note(psn);
-  if (!acknowledge(s, psn)) return;
-  s.lateRefusal = undefined;
-  goBack(s);
+  if (acknowledge(s, psn)) goBack(s);
 }
 
 /** The peer refuses a request: the oldest, one behind it, or one that is complete here. */

@@ -143,6 +143,7 @@ export class SenderState {
     this.window.reset(psn);
     this.phase = Phase.SENDING;
     this.stalled = undefined;
+    this.lateRefusal = undefined;
     this.askNext = false;
     this.lastTransmitUs = -Infinity;
     this.core.timers.disarm(this.qp.timerId);
@@ -166,7 +167,6 @@ export class SenderState {
     this.gapSeen = false;
     this.goBacks = 0;
     this.starved = false;
-    this.lateRefusal = undefined;
   }
 
   /** No packet is in flight. */

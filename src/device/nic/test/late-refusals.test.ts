@@ -128,6 +128,30 @@ describe('a NAK for a request that is complete', () => {
     }
   });
 
+  const answered: Said = { ...requests['READ'].answer, psn: PSN + 2 };
+  for (const [what, second, said] of [
+    ['an ACK', WrOpcode.SEND, acknowledged(PSN + 2)],
+    ['an RNR NAK', WrOpcode.SEND, acknowledged(PSN + 2, Aeth.RNR_NAK | 1)],
+    ['a NAK of a gap', WrOpcode.SEND, acknowledged(PSN + 2, Aeth.NAK | PSN_SEQUENCE_ERROR)],
+    ['the answer of a READ', WrOpcode.RDMA_READ, answered],
+  ] as const)
+    it(`says nothing once ${what} has come behind a lost answer: the peer lives`, () => {
+      const { puppet } = completed('WRITE');
+      const local = puppet.host1.mr(8);
+      const post = (opcode: WrOpcode): bigint =>
+        puppet.qp.post({ opcode, sgList: [local.sge()], remoteAddr: 0x5000n, rkey: 7 });
+      const lost = post(WrOpcode.RDMA_READ);
+      const behind = post(second);
+      puppet.turn();
+      puppet.say(refused(PSN, REMOTE_ACCESS_ERROR));
+      puppet.say(said);
+      puppet.drive();
+      assertStatuses(puppet.qp.sent(), [
+        [lost, WcStatus.RETRY_EXC_ERR],
+        [behind, WcStatus.WR_FLUSH_ERR],
+      ]);
+    });
+
   it('says nothing where the peer is known to be gone', () => {
     const { puppet, next } = completed('WRITE');
     puppet.say(refused(PSN, REMOTE_ACCESS_ERROR));

@@ -111,7 +111,7 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
     this.connection = connection;
     if (this.#endsAtOnce) this.disposeSoon();
     void connection.closed.then(() => {
-      while (this.isActive && this.engine.progress() > 0);
+      this.engine.readAll(() => this.isActive);
       this.onDisconnected();
     });
   }

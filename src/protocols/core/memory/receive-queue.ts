@@ -138,15 +138,10 @@ export class ReceiveQueue implements CompletionHandler {
       this.release(slot);
       return false;
     }
-    try {
+    return this.#unlessRefused(() => {
       this.#post(slot);
       if (this.#free.length > 0) this.#fill();
-      return true;
-    } catch (error) {
-      if (!(error instanceof VerbsError)) throw error;
-      this.receiver.onReceiveRefused(error);
-      return false;
-    }
+    });
   }
 
   /** Gives a buffer back to the pool; it is not posted again. */
@@ -191,12 +186,26 @@ export class ReceiveQueue implements CompletionHandler {
       if (lease === undefined) {
         this.#stopWaiting ??= pool.whenFree(bytes, owner, (later) => {
           this.#stopWaiting = undefined;
-          this.#use(later);
-          if (this.engine.failure === undefined) this.#fill();
+          this.#unlessRefused(() => {
+            this.#use(later);
+            if (this.engine.failure === undefined) this.#fill();
+          });
         });
         return;
       }
       this.#use(lease);
+    }
+  }
+
+  /** @returns false when the device has refused it, which the receiver is told */
+  #unlessRefused(post: () => void): boolean {
+    try {
+      post();
+      return true;
+    } catch (error) {
+      if (!(error instanceof VerbsError)) throw error;
+      this.receiver.onReceiveRefused(error);
+      return false;
     }
   }
 

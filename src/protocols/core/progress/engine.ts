@@ -268,6 +268,14 @@ export class Engine implements Disposable {
     });
   }
 
+  /**
+   * Hands over all that has completed, while `isWanted`. At most as much as the queue holds: one that fills as fast as it is read has no
+   * end, and others of the event loop have waited long enough.
+   */
+  readAll(isWanted: () => boolean): void {
+    for (let left = this.cq.cqe; left > 0 && isWanted(); left -= BATCH) if (this.progress(BATCH, true) < BATCH) return;
+  }
+
   /** Nothing completes any more: those who expect something are told. */
   fail(failure: VerbsError): void {
     this.#dispatcher.fail(failure);
@@ -305,9 +313,8 @@ export class Engine implements Disposable {
     let isPending = true;
     const stop = start(() => {
       try {
-        // A program that polls reads at times of its choice. A queue that fills as fast as it is read has no end.
-        let left = this.#loop.holds > 0 ? this.cq.cqe : 0;
-        for (; left > 0 && isPending; left -= BATCH) if (this.progress(BATCH, true) < BATCH) break;
+        // A program that polls reads at times of its choice.
+        if (this.#loop.holds > 0) this.readAll(() => isPending);
       } finally {
         if (isPending) {
           isPending = false;

@@ -54,6 +54,18 @@ describe('an engine', () => {
         hold.release();
       }));
 
+  it('hands over no more at once than its queue holds, where that fills as fast as it is read', () =>
+    simulate((sim) => {
+      const engine = new Engine(sim.host('host').context);
+      let taken = 0;
+      engine.progress = (limit: number) => {
+        taken += limit;
+        return limit;
+      };
+      engine.readAll(() => taken < 1e6);
+      assert.equal(taken, engine.cq.cqe);
+    }));
+
   it('progresses by itself while it is held', () =>
     simulate(async (sim) => {
       const { hosts, engines } = twoEngines(sim);

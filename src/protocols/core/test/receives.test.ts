@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WcStatus } from '../../../device/ibta/index.js';
-import type { Cq, Qp } from '../../../entry/index.js';
+import type { Connection, Context, Cq, Qp, VerbsError } from '../../../entry/index.js';
 import { type Engine, ReceiveQueue } from '../index.js';
 import { simulate } from '../../../entry/sim.js';
 import { connectEndpoints, Endpoint, fail, twoEngines } from './support/endpoints.js';
@@ -12,6 +12,7 @@ const DEPTH = 6;
 class Reader {
   readonly kept: number[] = [];
   readonly errors: WcStatus[] = [];
+  readonly refusals: string[] = [];
   readonly receives: ReceiveQueue;
 
   constructor(engine: Engine, queue: Pick<Qp, 'postRecvSge'>) {
@@ -27,8 +28,8 @@ class Reader {
     this.errors.push(cq.status);
   }
 
-  onReceiveRefused(error: Error): void {
-    throw error;
+  onReceiveRefused({ errno }: VerbsError): void {
+    this.refusals.push(errno);
   }
 
   giveBack(): void {
@@ -94,5 +95,27 @@ describe('receives from the pool', () => {
       assert.deepEqual([reader.receives.posted, engines[1].pool.leased], [0, 0]);
       atServer[Symbol.dispose]();
       reader.receives.end();
+      assert.deepEqual(reader.refusals, []);
     }));
+
+  for (const [what, lose] of [
+    ['queue pair', (atServer) => atServer[Symbol.dispose]()],
+    ['device', (_, context) => context.close()],
+  ] as const satisfies readonly [string, (atServer: Connection, context: Context) => void][])
+    it(`are refused where a buffer comes once the ${what} has gone, and throw nothing`, () =>
+      simulate(async (sim) => {
+        const { hosts, engines } = twoEngines(sim, { poolBytes: 8 * 256 });
+        const [, engine] = engines;
+        const others = [1, 2, 3, 4].map(() => engine.pool.lease(1, 'others'));
+        const { atServer } = await connectEndpoints(hosts, [new Endpoint(engines[0]), new Endpoint(engine)], 1);
+        const reader = new Reader(engine, atServer.qp);
+        reader.receives.deepen(DEPTH);
+        lose(atServer, engine.context);
+        for (const lease of others) lease.release();
+        await new Promise(setImmediate);
+        assert.equal(reader.refusals.length, 1);
+        assert.equal(reader.receives.posted, 4);
+        reader.receives.end();
+        assert.equal(engine.pool.leased, 0);
+      }));
 });

@@ -326,7 +326,7 @@ export class Requester implements CancelHandler {
 
   /** Answers that have come are handed over before a failure is. */
   #readAll(): void {
-    while (this.#failure === undefined && this.engine.progress(undefined, true) > 0);
+    this.engine.readAll(() => this.#failure === undefined);
   }
 
   #otherEpoch(epoch: number): EpochError {

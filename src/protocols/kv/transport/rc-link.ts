@@ -1,3 +1,4 @@
+import { WcOpcode } from '../../../device/ibta/index.js';
 import type { CmId } from '../../../api/rdmacm/index.js';
 import type { Cq, Qp, VerbsError } from '../../../api/verbs/index.js';
 import { type Engine, type Lease, RcEndpoint } from '../../core/index.js';
@@ -20,6 +21,7 @@ import { describeTransfer } from './value-mover.js';
 /** What goes by the queue pair: a message, or a value. */
 type Sent = Transfer | typeof MESSAGE;
 const MESSAGE = 'message';
+const NO_MESSAGE = new Uint8Array(0);
 
 /** Messages on a reliable connection: one end of it. A message is lost only with the connection. */
 export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
@@ -87,9 +89,10 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   onMessage(receive: number, bytes: Uint8Array, cq: Cq): void {
-    const { byteLen } = cq;
+    const { byteLen, opcode } = cq;
     try {
-      this.#state.listener?.onMessage(bytes.subarray(0, byteLen));
+      // A WRITE has put its bytes elsewhere: the buffer has what its last user left there.
+      this.#state.listener?.onMessage(opcode === WcOpcode.RECV ? bytes.subarray(0, byteLen) : NO_MESSAGE);
     } finally {
       this.receives.giveBack(receive);
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { AccessFlags, alloc, WrOpcode } from '../../../../entry/index.js';
 import { Engine } from '../../../core/index.js';
 import { connect, type KvClient } from '../../index.js';
 import { type Answered, Status } from '../../wire/index.js';
@@ -65,6 +66,21 @@ describe('a server that lies', () => {
         await sim.sleep(MINUTE_US);
         Engine.of(hostOf(sim, 'client').context).close();
       }));
+
+  it('by a WRITE that looks like a message has no old bytes of a buffer read', () =>
+    simulate(async (sim) => {
+      await lyingServer(sim, ({ remote }, { qp }) => {
+        if (remote === undefined) return ELUSIVE;
+        const { addr, lkey } = qp.pd.regMr(alloc(100), AccessFlags.LOCAL_WRITE);
+        const sgList = [{ addr, lkey, length: 100 }];
+        const rdma = { remoteAddr: remote.addr, rkey: remote.rkey };
+        qp.postSend({ wrId: 2n, opcode: WrOpcode.RDMA_WRITE_WITH_IMM, immData: 1, sgList, rdma });
+        return undefined;
+      });
+      using client = await connected(sim);
+      await assert.rejects(client.get('a', { timeoutMs: 100 }), { code: 'ETIMEDOUT' });
+      assert.deepEqual([client.statistics.foreign, client.statistics.unmatchedResponses], [1, 0]);
+    }));
 
   it('by silence is given up', () =>
     simulate(async (sim) => {

@@ -25,7 +25,7 @@ const DEPTH = 64;
 const BYTES = 4096;
 
 /** What a server says that says what it likes; undefined: nothing. */
-export type Lie = (request: RequestView) => Partial<Answered> | undefined;
+export type Lie = (request: RequestView, connection: Connection) => Partial<Answered> | undefined;
 
 /** A server by `rc` on a host of its own that takes every client, and answers with lies. @param depth requests that it takes; 0: none ever */
 export async function lyingServer(sim: Sim, lie: Lie, depth = DEPTH): Promise<void> {
@@ -68,7 +68,7 @@ async function answerAll(connection: Connection, lie: Lie, depth: number): Promi
     const problem = view.look(requests.bytes.slice(at, at + byteLen));
     if (problem !== undefined) throw new Error(problem);
     receive(Number(wrId));
-    const told = lie(view);
+    const told = lie(view, connection);
     if (told === undefined) continue;
     const { slot, sequence } = view;
     const value = told.value ?? new Uint8Array(0);

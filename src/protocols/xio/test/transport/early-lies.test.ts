@@ -12,6 +12,26 @@ const BUFFER_BYTES = 9216;
 const MARK = 0x66;
 
 describe('a peer that breaks the protocol before the server has the connection', () => {
+  it('has no more frames kept than it has credit for, while nobody has opened the link', () =>
+    simulate(async (sim) => {
+      const [server, client] = [sim.host('server'), sim.host('client')];
+      const listener = await server.run(() =>
+        rdmaTransport.listen({ inlineBytes: 8192, maxBodyBytes: MAX_BODY_BYTES, port: 7000 }, () => undefined),
+      );
+      const { qp, closed } = await client.connect({
+        host: 'server',
+        port: 7000,
+        privateData: encodeHello(helloOf(MAX_BODY_BYTES)),
+        qp: { cap: { maxSendWr: 4 * RECEIVES, maxRecvWr: 1, maxSendSge: 1, maxRecvSge: 1 } },
+        rnrRetryCount: 7,
+      });
+      for (let i = 0; i < 4 * RECEIVES; i += 1)
+        qp.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED, sgList: [] });
+      await closed;
+      assert.equal(Engine.of(server.context).pool.leased, 0);
+      listener.close();
+    }));
+
   it('writes into no buffer that the server has lent to others since, and loses its connection', () =>
     simulate(async (sim) => {
       const [server, client] = [sim.host('server'), sim.host('client')];

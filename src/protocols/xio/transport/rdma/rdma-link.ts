@@ -195,6 +195,8 @@ export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
     const { byteLen, opcode } = cq;
     if (this.isActive) {
       if (opcode !== WcOpcode.RECV) this.#distrust('a message came by a WRITE');
+      // Here and not with the rest: what waits for its reader is bounded, too.
+      else if (!this.#granting.arrive()) this.#distrust('a frame came without credit');
       else if (this.#receiver === undefined) this.#takeLater(bytes.slice(0, byteLen));
       else this.#take(bytes, byteLen);
     }
@@ -267,7 +269,6 @@ export class RdmaLink extends RcEndpoint<Afterwards> implements Link {
   #check(bytes: Uint8Array, byteLength: number): string | undefined {
     const lie = decodeFrame(bytes, byteLength, this.#limits, this.#incoming);
     if (lie !== undefined) return lie;
-    if (!this.#granting.arrive()) return 'a frame came without credit';
     const { credits } = this.#incoming;
     if (this.#credits?.grant(credits) === false) return `it grants frames up to number ${credits}, which cannot be`;
     return undefined;
