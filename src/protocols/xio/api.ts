@@ -81,9 +81,9 @@ export interface XioListenOptions extends XioOptions {
   readonly host?: string | undefined;
   /** Default, and 0: any that is free. */
   readonly port?: number | undefined;
-  /** Sessions at a time; a client beyond that is refused. Default 65536. */
+  /** Sessions at a time, and clients that wait for room; a client beyond that is refused. Default 65536. */
   readonly maxSessions?: number | undefined;
-  /** Of these, sessions that wait until the program takes them; a client beyond that is refused. Default 1024. */
+  /** Of these, sessions that wait until the program takes them; a client beyond that waits for room, {@link answerTimeoutMs} at most. Default 1024. */
   readonly backlog?: number | undefined;
   /** Milliseconds that the program may take to take a session; then it is rejected with XIO_E_TIMEOUT. Infinity: however long. Default 60 000. */
   readonly answerTimeoutMs?: number | undefined;

@@ -10,6 +10,7 @@ import { secretBytes } from '../../../api/provider/index.js';
 import type { SessionConnection } from '../session/session-connection.js';
 import { urlOf } from '../url.js';
 import { type AcceptedClient, Acceptor } from './acceptor.js';
+import { HeldClients } from './held-clients.js';
 import { sayOnce } from './say-once.js';
 import { answerOf, ServedSession, type SessionHost } from './served-session.js';
 
@@ -65,6 +66,8 @@ class Server implements XioServer, SessionHost {
   readonly #sessions = new Set<ServedSession>();
   /** Those that wait until the program takes them. */
   readonly #asking = new Set<ServedSession>();
+  /** Clients beyond the backlog: with the sessions no more than there may be sessions. */
+  readonly #held: HeldClients;
   readonly #acceptor = new Acceptor((greeted) => this.#onGreeted(greeted));
   readonly #ready: XioSession[] = [];
   /** Sessions belong to the async context of the call of {@link listen}. */
@@ -79,6 +82,8 @@ class Server implements XioServer, SessionHost {
     private readonly settings: Settings,
     private readonly bounds: Bounds,
   ) {
+    const refuseLate = (greeted: AcceptedClient): void => this.#refuse(greeted, 'the server has had no room');
+    this.#held = new HeldClients(bounds.answerTimeoutMs, refuseLate);
     this.#waiters = new Waiters<XioSession>({ take: () => this.#ready.shift(), listen: () => {}, rest: () => {} });
   }
 
@@ -127,6 +132,7 @@ class Server implements XioServer, SessionHost {
     this.#acceptor.end();
     this.#waiters.close();
     for (const session of this.#ready.splice(0)) session.reject('the server is being closed');
+    this.#admit();
   }
 
   async stop(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
@@ -161,6 +167,7 @@ class Server implements XioServer, SessionHost {
 
   onAnswered(session: ServedSession): void {
     this.#asking.delete(session);
+    this.#admit();
   }
 
   onLaneEnded(session: ServedSession, request: SetupRequest, lane: SessionConnection): void {
@@ -174,6 +181,7 @@ class Server implements XioServer, SessionHost {
     this.#sessions.delete(session);
     const index = this.#ready.indexOf(session);
     if (index >= 0) this.#ready.splice(index, 1);
+    this.#admit();
   }
 
   #onGreeted(greeted: AcceptedClient): void {
@@ -203,7 +211,7 @@ class Server implements XioServer, SessionHost {
   }
 
   #begin(greeted: AcceptedClient): void {
-    const { request, end } = greeted;
+    const { request } = greeted;
     const key = hex(request.sessionId);
     // Connections that go on elsewhere come in any order.
     const known = this.#byId.get(key);
@@ -211,10 +219,13 @@ class Server implements XioServer, SessionHost {
       this.#served.add(request, new ServedLane(known, known.join(greeted)));
       return;
     }
-    if (this.#isClosed || !this.#hasRoom) {
-      const status = XioStatus.XIO_E_SESSION_REFUSED;
-      const answer: Partial<SetupAnswer> = { status, words: 'the server has no room' };
-      sayOnce(end, answerOf(this.epoch, { action: Action.REJECT, ...answer }), () => end.link.close());
+    const { maxSessions, backlog } = this.bounds;
+    if (this.#isClosed || this.#sessions.size + this.#held.size >= maxSessions) {
+      this.#refuse(greeted, 'the server has no room');
+      return;
+    }
+    if (this.#asking.size >= backlog) {
+      this.#held.hold(greeted);
       return;
     }
     const session = this.#callbacks.run(() => new ServedSession(this.settings, this, request));
@@ -227,9 +238,18 @@ class Server implements XioServer, SessionHost {
     if (this.#asking.has(session)) session.waitFor(this.bounds.answerTimeoutMs);
   }
 
-  get #hasRoom(): boolean {
-    const { maxSessions, backlog } = this.bounds;
-    return this.#sessions.size < maxSessions && this.#asking.size < backlog;
+  #refuse({ end }: AcceptedClient, words: string): void {
+    const answer: Partial<SetupAnswer> = { status: XioStatus.XIO_E_SESSION_REFUSED, words };
+    sayOnce(end, answerOf(this.epoch, { action: Action.REJECT, ...answer }), () => end.link.close());
+  }
+
+  /** Clients that wait for room get it; of a server that is closed they are refused. */
+  #admit(): void {
+    while (this.#isClosed || this.#asking.size < this.bounds.backlog) {
+      const greeted = this.#held.take();
+      if (greeted === undefined) return;
+      this.#begin(greeted);
+    }
   }
 }
 

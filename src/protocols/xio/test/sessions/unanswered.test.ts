@@ -109,19 +109,80 @@ for (const [name, play] of Object.entries(NETS)) {
   });
 
   describe(`sessions over ${name} that no program takes`, () => {
-    test('are so many, and further clients are refused', async (net) => {
+    test('are so many, and further clients wait for room, and are never refused', async (net) => {
       const waiting: XioSession[] = [];
       await net.listen((session) => void waiting.push(session), { backlog: 2 });
-      const first = [net.connect(), net.connect()];
+      const connecting = Array.from({ length: 7 }, () => net.connect());
       await net.until(() => waiting.length === 2);
-      assert.equal(await codeOf(net.settled(net.connect())), 'XIO_E_SESSION_REFUSED');
+      for (let i = 0; i < 10; i += 1) await net.sim.sleep(1_000_000);
+      assert.equal(waiting.length, 2);
+      for (let i = 0; i < 7; i += 1) {
+        await net.until(() => waiting.length > i);
+        waiting[i].accept();
+      }
+      for (const each of await net.settled(Promise.all(connecting))) each.abort();
+      assert.equal(waiting.length, 7);
+    });
+
+    test('leave their room to clients that wait, also where those before have gone or vanished', async (net) => {
+      const waiting: XioSession[] = [];
+      const server = await net.listen((session) => void waiting.push(session), { backlog: 1 });
+      const first = net.connect();
+      await net.until(() => waiting.length === 1);
+      const leave = new AbortController();
+      const gone = assert.rejects(net.connect({ signal: leave.signal }), { name: 'AbortError' });
+      const ghost = net.sim.host('ghost');
+      // Nothing tells an end of TCP that its peer has vanished.
+      if (net.scheme === 'rdma') void net.connect({}, ghost).catch(() => undefined);
+      await net.sim.sleep(1000);
+      const last = net.connect();
+      await net.sim.sleep(1000);
+      net.crash(ghost);
+      leave.abort();
+      await gone;
+      for (let i = 0; i < 8; i += 1) await net.sim.sleep(1_000_000);
       waiting[0].accept();
-      const session = await first[0];
-      const third = net.connect();
-      await net.until(() => waiting.length === 3);
-      for (const each of waiting) each.accept();
-      for (const each of await net.settled(Promise.all([first[1], third]))) each.abort();
-      session.abort();
+      await net.until(() => waiting.length === 2);
+      waiting[1].accept();
+      for (const each of await net.settled(Promise.all([first, last]))) each.abort();
+      server.close();
+    });
+
+    test('keep clients waiting for room for so long, and no longer', async (net) => {
+      await net.listen(() => undefined, { backlog: 1, answerTimeoutMs: 5000 });
+      const codes: Promise<unknown>[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        codes.push(codeOf(net.connect()));
+        await net.sim.sleep(1000);
+      }
+      await net.settled(Promise.all(codes));
+      assert.deepEqual(await Promise.all(codes), ['XIO_E_TIMEOUT', 'XIO_E_TIMEOUT', 'XIO_E_SESSION_REFUSED']);
+    });
+
+    test('are refused, with clients that wait for room, by a server that closes', async (net) => {
+      const waiting: XioSession[] = [];
+      const server = await net.listen((session) => void waiting.push(session), { backlog: 1 });
+      const codes = [codeOf(net.connect()), codeOf(net.connect())];
+      await net.until(() => waiting.length === 1);
+      await net.sim.sleep(1000);
+      server.close();
+      waiting[0].abort();
+      await net.settled(Promise.all(codes));
+      assert.equal(await codes[1], 'XIO_E_SESSION_REFUSED');
+    });
+
+    test('and clients that wait for room are no more than there may be sessions', async (net) => {
+      const waiting: XioSession[] = [];
+      await net.listen((session) => void waiting.push(session), { backlog: 1, maxSessions: 3 });
+      const first = [net.connect(), net.connect(), net.connect()];
+      await net.until(() => waiting.length === 1);
+      await net.sim.sleep(1000);
+      assert.equal(await codeOf(net.settled(net.connect())), 'XIO_E_SESSION_REFUSED');
+      for (let i = 0; i < 3; i += 1) {
+        await net.until(() => waiting.length > i);
+        waiting[i].accept();
+      }
+      for (const each of await net.settled(Promise.all(first))) each.abort();
     });
 
     test('are rejected in time, also those whose clients have vanished', async (net) => {
