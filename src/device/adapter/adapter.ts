@@ -250,6 +250,10 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
     this.cm.heard(qpn);
   }
 
+  gone(way: number): void {
+    this.cm.gone(way);
+  }
+
   completionEvent(channel: number): void {
     this.ownership.ownerOf('channel', channel)?.completionEvent(channel);
   }

@@ -40,6 +40,10 @@ export class NicCmHost implements CmHost {
     return this.vacancy?.(destination) === true;
   }
 
+  wayOf(qpNum: number): number | undefined {
+    return this.nic.objects.qps.find(qpNum)?.peerWay;
+  }
+
   send(to: AhAttr, mad: Uint8Array): void {
     try {
       this.nic.generalServices.send(to, mad);

@@ -115,6 +115,12 @@ export class ConnectionManager implements CmCore {
     if (connection?.isAgreed === true) connection.notify();
   }
 
+  /** A NIC is gone by whose memory packets came: as Linux does for a process that is killed, its connections end (protocol/connections.md 4.4). */
+  gone(way: number): void {
+    for (const { conversation } of this.identifiers.values())
+      if (conversation instanceof Connection && conversation.isBy(way)) conversation.losePeer();
+  }
+
   /** The device is lost: every identifier is told. */
   fail(): void {
     for (const { id } of this.identifiers.values())

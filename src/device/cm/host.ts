@@ -31,6 +31,8 @@ export interface CmHost {
    * where that is not known.
    */
   isVacant?(destination: Gid): boolean;
+  /** By which way packets of its peer came to a queue pair last (`PacketMeta.way`); undefined before the first. */
+  wayOf?(qpNum: number): number | undefined;
   /** Sends a management datagram to queue pair 1 of another port. One that cannot leave is lost, as on the wire. */
   send(to: AhAttr, mad: Uint8Array): void;
 }
@@ -60,6 +62,8 @@ export interface CmDatagram {
   readonly source: Gid;
   readonly destination: Gid;
   readonly trafficClass: number;
+  /** By which way it came (`PacketMeta.way`). Default: 0. */
+  readonly way?: number;
 }
 
 /** What may grow, and how far: strangers can send requests, and programs make identifiers. */

@@ -118,9 +118,11 @@ export class Reception {
   #deliver(
     message: Exclude<CmMessage, CmReq | CmSidrReq | { readonly attribute: typeof CmAttribute.SIDR_REP }>,
     connection: KnownConnection | undefined,
-    { source }: CmDatagram,
+    { source, way = 0 }: CmDatagram,
   ): boolean {
-    return connection?.isFrom(source, message.localCommId) === true && onMessage(connection, message);
+    if (connection?.isFrom(source, message.localCommId) !== true) return false;
+    connection.cameBy(way);
+    return onMessage(connection, message);
   }
 
   /** The connection that a rejection is for: a peer that gave up may never have learnt our ID, and gives its own and its GUID. */

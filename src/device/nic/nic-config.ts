@@ -73,6 +73,8 @@ export interface NicEvents {
   asyncEvent(event: NicAsyncEvent): void;
   /** The first packet of its peer came to a connected QP, whatever its state. */
   heard?(qpn: number): void;
+  /** The NIC by whose memory packets came is gone (`PacketReceiver.onGone`). */
+  gone?(way: number): void;
 }
 
 /** What one NIC can hold; anything that a stranger or a program can make grow has a bound here. */

@@ -206,6 +206,7 @@ export class Nic implements ControlCore {
   /** The NIC by whose memory packets came is gone. Whoever heard its peer by that way last has no peer any more. */
   onGone(way: number): void {
     for (const qp of this.objects.qps.values()) if (qp.peerWay === way) qp.sending.onPeerGone?.();
+    this.events.gone?.(way);
   }
 
   /** Hands a frame to the link; where the port is down, it is lost on the way. */

@@ -19,7 +19,7 @@ export type {
   Dissector,
 } from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
-export { CreditProbes, type Prober } from './waits/credit-probes.js';
+export { PeerProbes, type Prober } from './waits/peer-probes.js';
 export { KeepAlive, type KeepAliveSettings } from './waits/keep-alive.js';
 export { unlessAborted, waitUnlessLate } from './waits/late.js';
 export { type Outcome, Pending, type Timers, Unsettled } from './waits/pending.js';

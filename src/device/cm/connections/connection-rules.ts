@@ -53,6 +53,8 @@ export interface ConnectionActions {
   takeReady(): void;
   repeatReady(): void;
   takeDisconnect(dreq: CmDreq): void;
+  /** The peer's NIC is gone: its DREQ will never come. */
+  missPeer(): void;
   /** Both sides disconnect at the same time: neither waits for the other's answer. */
   crossDisconnect(dreq: CmDreq): void;
   takeDisconnected(): void;
@@ -140,6 +142,7 @@ const timeoutRules: Readonly<Partial<Record<ConnectionState, Rule>>> = {
   MRA_REQ_RCVD: (connection) => connection.giveUpConnecting(),
   REP_SENT: (connection) => connection.giveUpConnecting(),
   MRA_REP_RCVD: (connection) => connection.giveUpConnecting(),
+  ESTABLISHED: (connection) => connection.missPeer(),
   DREQ_SENT: (connection) => connection.giveUpDisconnecting(),
   TIMEWAIT: (connection) => connection.leaveTimewait(),
 };
@@ -222,6 +225,8 @@ export interface KnownConnection extends Conversation, ConnectionActions {
   readonly isAgreed: boolean;
   /** Whether a message of that sender is the peer's, and names the connection as the peer does. */
   isFrom(sender: Gid, commId: number): boolean;
+  /** Notes by which way a message of its peer came. */
+  cameBy(way: number): void;
   /**
    * The peer's first message has come: it has our reply.
    *

@@ -39,7 +39,14 @@ import { About, answererIn, type Names, rejectionOf, replyOf, timeoutOf } from '
 import { Peer } from './peer.js';
 import { type Agreement, connectedAttributes } from './qp-attributes.js';
 import { Retransmission } from './retransmission.js';
-import { ackTimeout, LONGEST_FAREWELL, MRA_SERVICE_TIMEOUT, requestIntervalUs, timeoutUs } from './timeouts.js';
+import {
+  ackTimeout,
+  LONGEST_FAREWELL,
+  MRA_SERVICE_TIMEOUT,
+  PEER_GONE_US,
+  requestIntervalUs,
+  timeoutUs,
+} from './timeouts.js';
 
 export interface ConnectionParts {
   readonly core: CmCore;
@@ -130,6 +137,20 @@ export class Connection implements KnownConnection {
 
   isFrom(sender: Gid, commId: number): boolean {
     return this.peer.isAt(sender) && this.peer.isNamed(commId);
+  }
+
+  cameBy(way: number): void {
+    this.peer.way = way;
+  }
+
+  /** Whether the peer's packets come by that way. */
+  isBy(way: number): boolean {
+    return this.peer.way === way || (this.#qp !== undefined && this.#core.host.wayOf?.(this.#qp.qpNum) === way);
+  }
+
+  /** The peer's NIC is gone: nothing will ever come of it. What has come is delivered first, and requests fail. */
+  losePeer(): void {
+    if (this.state === ConnectionState.ESTABLISHED) this.#retransmission.wait(PEER_GONE_US);
   }
 
   // What the program wants.
@@ -335,6 +356,11 @@ export class Connection implements KnownConnection {
   takeDisconnect(dreq: CmDreq): void {
     this.#retransmission.stop();
     this.#transactionId = dreq.transactionId;
+    this.#become(ConnectionState.DREQ_RCVD);
+    this.#raise({ type: CmEventType.DISCONNECTED });
+  }
+
+  missPeer(): void {
     this.#become(ConnectionState.DREQ_RCVD);
     this.#raise({ type: CmEventType.DISCONNECTED });
   }

@@ -8,6 +8,8 @@ export class Peer {
   #commId = 0;
   #qpn = 0;
   #caGuid = 0n;
+  /** By which way its last message came. */
+  way = 0;
 
   constructor(
     private readonly connection: KnownConnection,

@@ -15,6 +15,8 @@ export const LOCAL_ACK_DELAY = 15;
  * be hours, and the connection is of no more use.
  */
 export const LONGEST_FAREWELL = 22;
+/** How long a connection stays whose peer's NIC is gone: requests in flight fail before, with their own reason. */
+export const PEER_GONE_US = 200_000;
 const MAX_ACK_TIMEOUT = 31;
 /** 2^8 times 4.096 µs are a millisecond, nearly enough: Linux counts so. */
 const MILLISECOND_EXPONENT = 8;

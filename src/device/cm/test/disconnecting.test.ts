@@ -114,6 +114,53 @@ describe('parting', () => {
     assert.equal(s.network.log.filter(({ message }) => message.attribute === CmAttribute.DREQ).length, 2);
   });
 
+  test('from a peer whose NIC is gone is not waited for, as if the kernel had said it for a process that was killed', () => {
+    const s = twoDevices();
+    s.network.way = 3;
+    const { active, passive } = connected(s);
+    for (const { device, id, qp } of [
+      { device: s.a, ...active },
+      { device: s.b, ...passive },
+    ]) {
+      device.manager.gone(4);
+      s.network.pass(1_000_000);
+      assert.equal(device.takeNames(), '');
+      device.manager.gone(3);
+      assert.equal(device.takeNames(), '', 'what is in flight fails first');
+      s.network.pass(300_000);
+      device.takeOnly(DISCONNECTED);
+      assert.equal(device.statesOf(qp), 'RTR RTS');
+      device.disconnect(id);
+      assert.equal(device.statesOf(qp), 'RTR RTS ERR');
+      s.network.passAll();
+      assert.equal(device.takeNames(), 'TIMEWAIT_EXIT');
+    }
+    assert.equal(s.network.story(3), 'a DREP, b DREP');
+  });
+
+  test('from a peer whose packets have come by a way that is gone is not waited for', () => {
+    const s = twoDevices();
+    const { active } = connected(s);
+    s.a.wayOf = (qpNum) => (qpNum === active.qp.qpNum ? 5 : 0);
+    s.a.manager.gone(5);
+    s.network.pass(300_000);
+    s.a.takeOnly(DISCONNECTED);
+  });
+
+  test('is told once, where a peer says so and its NIC is gone', () => {
+    const s = twoDevices();
+    s.network.way = 3;
+    const { active } = connected(s);
+    s.b.manager.close();
+    s.network.settle();
+    s.a.manager.gone(3);
+    s.network.pass(1_000_000);
+    s.a.takeOnly(DISCONNECTED);
+    s.a.disconnect(active.id);
+    s.network.passAll();
+    assert.equal(s.a.takeNames(), 'TIMEWAIT_EXIT');
+  });
+
   test('before the RTU has come is a rejection', () => {
     const s = twoDevices();
     const { childId } = ask(s);

@@ -33,6 +33,8 @@ export interface ManagementDatagram {
   readonly destination: Gid;
   readonly sourceQpn: number;
   readonly trafficClass: number;
+  /** As `PacketMeta.way`. */
+  readonly way: number;
 }
 
 /** What the services need of their NIC. */
@@ -98,6 +100,7 @@ export class GeneralServices {
       destination: meta.destination.slice(),
       sourceQpn: dethSourceQp(bytes, deth),
       trafficClass: meta.trafficClass,
+      way: meta.way,
     });
   }
 

@@ -1,4 +1,4 @@
-import type { ProbeClock } from './credit-probes.js';
+import type { ProbeClock } from './peer-probes.js';
 
 /** How an idle connection is watched. */
 export interface KeepAliveSettings {

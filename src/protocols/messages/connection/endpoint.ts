@@ -1,7 +1,7 @@
 import { WcFlags, WcOpcode, WcStatus } from '../../../device/ibta/index.js';
 import type { CmId, Connection } from '../../../api/rdmacm/index.js';
 import type { Cq, VerbsError } from '../../../api/verbs/index.js';
-import { engineOf, KeepAlive, type Lease, RcEndpoint } from '../../core/index.js';
+import { engineOf, KeepAlive, type Lease, PeerProbes, RcEndpoint } from '../../core/index.js';
 import { ClosedError, ProtocolError, RequestError } from '../errors.js';
 import { CloseReason, decodeFarewell, type Farewell } from '../protocol/farewell.js';
 import type { Hello } from '../protocol/hello.js';
@@ -66,7 +66,11 @@ export class Endpoint extends RcEndpoint<Poster> {
   readonly #protocol: Protocol<MessageOperation>;
   readonly #keepAliveMs: number;
   #keepAlive: KeepAlive | undefined;
+  /** Of a program that waits for a message. */
+  #probes: PeerProbes | undefined;
+  /** Completions: of probes, too. */
   #heard = 0;
+  #arrived = 0;
   #messagesReceived = 0;
   #bytesReceived = 0;
   #peer: Hello | undefined;
@@ -162,6 +166,7 @@ export class Endpoint extends RcEndpoint<Poster> {
     // Once this end has said that it is done, the peer may go without a farewell of its own.
     this.#failure = failure instanceof ClosedError && this.outbox.isClosing ? undefined : failure;
     this.#keepAlive?.end();
+    this.#probes?.end();
     this.outbox.end(told);
     this.inbox.end(this.#failure);
     this.#tellIfIdle();
@@ -202,6 +207,7 @@ export class Endpoint extends RcEndpoint<Poster> {
   }
 
   onMessage(receive: number, buffer: Uint8Array, cq: Cq): void {
+    this.#arrived += 1;
     const { immData, byteLen } = cq;
     const bytes = buffer.subarray(0, byteLen);
     if (cq.opcode !== WcOpcode.RECV || (cq.wcFlags & WcFlags.WITH_IMM) === 0) {
@@ -230,13 +236,30 @@ export class Endpoint extends RcEndpoint<Poster> {
     this.end(this.#failure ?? this.engine.failure ?? lost());
   }
 
+  awaited(): void {
+    this.#probes?.start();
+  }
+
+  /** An idle connection is probed after one to two halves of the period. One whose program waits for a message is probed sooner, but ever more seldom. */
   #watch(): void {
+    if (this.#keepAliveMs === Infinity) return;
+    const periodMs = this.#keepAliveMs / 2;
     const heard = (): number => this.#heard;
-    // The peer is probed after one to two halves of the period.
-    this.#keepAlive = KeepAlive.endless(this.engine, this.#keepAliveMs / 2, {
-      heard,
-      probe: () => this.outbox.probe(),
-    });
+    const arrived = (): number => this.#arrived;
+    const isAwaited = (): boolean => this.inbox.isAwaited;
+    const probe = (): void => this.outbox.probe();
+    this.#keepAlive = KeepAlive.endless(this.engine, periodMs, { heard, probe });
+    const waiting = {
+      get awaitsPeer() {
+        return isAwaited();
+      },
+      get heard() {
+        return arrived();
+      },
+      probe,
+    };
+    this.#probes = new PeerProbes(this.engine, waiting, periodMs);
+    if (isAwaited()) this.#probes.start();
   }
 
   #completed(): void {

@@ -4,6 +4,8 @@ import { Kind } from '../protocol/kinds.js';
 /** Gets receives back whose messages were taken. */
 export interface ReceiveOwner {
   taken(receive: number): void;
+  /** The program waits for a message. */
+  awaited(): void;
 }
 
 export interface Received {
@@ -30,6 +32,11 @@ export class Inbox implements WaitSource<Received> {
   #end: { readonly error: Error | undefined } | undefined;
 
   constructor(private readonly receives: ReceiveOwner) {}
+
+  /** Whether the program waits for a message. */
+  get isAwaited(): boolean {
+    return this.#waiters.isListening;
+  }
 
   get length(): number {
     return this.#held.length + (this.#whole === undefined ? 0 : 1);
@@ -89,6 +96,7 @@ export class Inbox implements WaitSource<Received> {
 
   listen(): void {
     // Whatever comes serves those who wait, and a connection keeps the process alive by itself.
+    this.receives.awaited();
   }
 
   rest(): void {

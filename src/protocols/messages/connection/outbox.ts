@@ -1,5 +1,5 @@
 import { VerbsError } from '../../../api/verbs/index.js';
-import { BufferSupply, CreditProbes, type Engine, type Lease, type Prober, type SendQueue } from '../../core/index.js';
+import { BufferSupply, PeerProbes, type Engine, type Lease, type Prober, type SendQueue } from '../../core/index.js';
 import { CloseReason, encodeFarewell, type Farewell } from '../protocol/farewell.js';
 import { Kind } from '../protocol/kinds.js';
 import { emptyFrame, type Frame, type OutgoingSide } from '../protocol/outgoing.js';
@@ -31,7 +31,7 @@ export class Outbox implements Prober {
   readonly #onGone: (error: VerbsError) => void;
   readonly #sends: SendQueue<Poster>;
   readonly #supply: BufferSupply;
-  readonly #probes: CreditProbes;
+  readonly #probes: PeerProbes;
   readonly #frame = emptyFrame<MessageOperation>();
   readonly #transfers: QueuedTransfer[] = [];
   #orders = 0;
@@ -45,7 +45,7 @@ export class Outbox implements Prober {
     this.#onGone = onGone;
     this.#sends = sends;
     this.#supply = new BufferSupply(engine.pool, owner, () => this.pump());
-    this.#probes = new CreditProbes(engine, this);
+    this.#probes = new PeerProbes(engine, this);
   }
 
   /** Whether this end has said, or will say, farewell. */
@@ -68,7 +68,7 @@ export class Outbox implements Prober {
     return this.#sends.kept().next().done === false;
   }
 
-  get awaitsCredit(): boolean {
+  get awaitsPeer(): boolean {
     return !this.#isGone && this.#outgoing.queued > 0;
   }
 
@@ -148,7 +148,7 @@ export class Outbox implements Prober {
     } finally {
       this.#isPumping = false;
     }
-    if (this.awaitsCredit) this.#probes.start();
+    if (this.awaitsPeer) this.#probes.start();
   }
 
   /** Calls what posts, which fails only when device or queue pair are gone. */

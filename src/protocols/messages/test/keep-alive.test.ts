@@ -75,6 +75,30 @@ describe('a connection that rests', () => {
     await assert.rejects(waiting, /nothing is left to happen/);
   });
 
+  for (const end of ['client', 'server'] as const)
+    it(`whose program waits for a message notices in seconds that the ${end} has gone that it has asked for one`, () =>
+      simulate(async (sim) => {
+        const pair = await connected(sim);
+        const asking = end === 'client' ? pair.atServer : pair.atClient;
+        const answering = end === 'client' ? pair.atClient : pair.atServer;
+        await asking.send(text('question'));
+        await answering.receive();
+        const answer = assert.rejects(asking.receive(), RequestError);
+        pair[end].crash();
+        await sim.until(answer, { withinUs: 500_000 + REPEATS_US });
+      }));
+
+  it('whose program waits for a message is probed ever more seldom while its peer is silent', () =>
+    simulate(async (sim) => {
+      const { atServer, atClient } = await connected(sim, {}, { keepAliveMs: Infinity });
+      const waiting = atServer.receive();
+      await sim.sleep(120_000_000);
+      const probes = sim.packets(PROBE).length;
+      assert.ok(probes >= 8 && probes <= 24, `${probes} in 120 s`);
+      await atClient.send(text('at last'));
+      assert.ok(await waiting);
+    }));
+
   for (const keepAliveMs of [0, -1, NaN, 2 ** 31, '1'])
     it(`is not asked about every ${typeof keepAliveMs} ${keepAliveMs} ms`, () =>
       simulate((sim) => {

@@ -1,7 +1,7 @@
 import type { CmRoute, Connection, FullAddress } from '../../../api/rdmacm/index.js';
 import { Callbacks, CallbackTurn, Microtask } from '../../../api/runtime/index.js';
 import { bytesProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
-import { CreditProbes, type Engine, KeepAlive } from '../../core/index.js';
+import { PeerProbes, type Engine, KeepAlive } from '../../core/index.js';
 import { RsocketError } from '../errors.js';
 import type { Ending, StreamProtocol } from '../protocol/index.js';
 import type { ConnectionData } from '../wire/connection-data.js';
@@ -44,7 +44,7 @@ export class RsocketStream implements RsocketStreamSocket {
   #wantsRoomForMapped = false;
   #wantsDrain = false;
   readonly #mappings: Mappings;
-  readonly #probes: CreditProbes;
+  readonly #probes: PeerProbes;
   #failure: RsocketError | undefined;
   #bytesRead = 0;
   #bytesWritten = 0;
@@ -71,10 +71,10 @@ export class RsocketStream implements RsocketStreamSocket {
     };
     this.#protocol = endpoint.protocolFor(peer);
     this.#mappings = new Mappings(this.#engine.registrations, this.#protocol.offers);
-    const awaitsCredit = (): boolean => this.#protocol.awaitsPeer(this.#wantsRoom);
-    this.#probes = new CreditProbes(this.#engine, {
-      get awaitsCredit() {
-        return awaitsCredit();
+    const awaitsPeer = (): boolean => this.#protocol.awaitsPeer(this.#wantsRoom);
+    this.#probes = new PeerProbes(this.#engine, {
+      get awaitsPeer() {
+        return awaitsPeer();
       },
       probe: () => endpoint.keepAlive(),
     });

@@ -1,5 +1,5 @@
 import { Callbacks } from '../../../api/runtime/index.js';
-import { CreditProbes, type Engine } from '../../core/index.js';
+import { PeerProbes, type Engine } from '../../core/index.js';
 import type { PeerProblem, SizeRange } from '../protocol/index.js';
 import type { AmHandlers, Endpoint as Transport, MemoryDomain, Packer, Waiting } from '../uct/index.js';
 import { type AmId, type Format, UcsStatus, ucsStatusName } from '../wire/index.js';
@@ -64,7 +64,7 @@ export class EndpointParts {
   #awaitingRoom = 0;
   readonly #onAnswered = (): void => void (this.#answers -= 1);
   #stopWatching: (() => void) | undefined;
-  readonly #probes: CreditProbes;
+  readonly #probes: PeerProbes;
   #hasEnded = false;
   #isClosed = false;
   #onError: ((error: UcpError) => void) | undefined;
@@ -82,8 +82,8 @@ export class EndpointParts {
   ) {
     this.epId = worker.nextNumber();
     const isWaiting = (): boolean => this.#isWaiting;
-    this.#probes = new CreditProbes(worker.engine, {
-      get awaitsCredit() {
+    this.#probes = new PeerProbes(worker.engine, {
+      get awaitsPeer() {
         return isWaiting();
       },
       probe: () => this.#transport?.check(),

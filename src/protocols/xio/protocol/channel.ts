@@ -204,6 +204,12 @@ export class Channel<I extends Item> {
     return this.#kept.hasCalls;
   }
 
+  /** Whether something of the peer is to come: that it takes the session, an answer, an acknowledgement, room for what waits, or its end. */
+  get awaitsPeer(): boolean {
+    const { isAttached, waiting, asked, isFinishing } = this;
+    return !isAttached || waiting > 0 || asked > 0 || isFinishing || this.#kept.awaitsAcknowledgement;
+  }
+
   /** Whether this end wants nothing of any server any more. */
   get hasNothingLeft(): boolean {
     return this.#parting.isFinishing && this.#asked.size + this.#calls.length === 0;

@@ -1,5 +1,5 @@
 import { assert } from '../../../device/ibta/index.js';
-import { rulesOf } from '../wire/index.js';
+import { Flag, rulesOf } from '../wire/index.js';
 import type { Item } from './item.js';
 
 /** From how many that are done with on the list is made shorter. */
@@ -28,6 +28,12 @@ export class KeptItems<I extends Item> {
   /** Whether any of it is a request or a message. */
   get hasCalls(): boolean {
     for (const { kind } of this) if (rulesOf(kind)?.isCall === true) return true;
+    return false;
+  }
+
+  /** Whether the peer is to say at once that it has one. */
+  get awaitsAcknowledgement(): boolean {
+    for (const { flags } of this) if ((flags & Flag.ACKNOWLEDGE) !== 0) return true;
     return false;
   }
 

@@ -1,5 +1,5 @@
 import { alloc } from '../../../api/provider/index.js';
-import { CreditProbes, KeepAlive } from '../../core/index.js';
+import { PeerProbes, KeepAlive } from '../../core/index.js';
 import { Channel, type ChannelListener, type Item } from '../protocol/index.js';
 import type { Link } from '../transport/index.js';
 import {
@@ -94,7 +94,7 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
   #link: Link | undefined;
   #lastLink: Link | undefined;
   #keepAlive: KeepAlive | undefined;
-  #probes: CreditProbes | undefined;
+  #probes: PeerProbes | undefined;
   #isPumping = false;
   #heard = 0;
 
@@ -146,14 +146,19 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
       },
       giveUp: () => link.abort(),
     });
-    const awaitsCredit = (): boolean => this.#link === link && this.channel.waiting > 0;
+    const awaitsPeer = (): boolean => this.#link === link && this.channel.awaitsPeer;
+    const heard = (): number => this.#heard;
     this.#probes?.end();
-    this.#probes = new CreditProbes(link.clock, {
-      get awaitsCredit() {
-        return awaitsCredit();
+    this.#probes = new PeerProbes(link.clock, {
+      get awaitsPeer() {
+        return awaitsPeer();
+      },
+      get heard() {
+        return heard();
       },
       probe: () => link.probe(),
     });
+    this.#probes.start();
   }
 
   /** Talks by it no more: what still comes of it is nobody's. */
@@ -180,7 +185,8 @@ export class SessionConnection implements LinkUser, ChannelListener<Outgoing> {
     } finally {
       this.#isPumping = false;
     }
-    if (this.channel.waiting > 0) this.#probes?.start();
+    // Whether the peer is awaited is looked at when a probe is due.
+    this.#probes?.start();
     // All is said when there is room and nothing goes.
     if (this.#link?.canSend === true && this.channel.isDone) this.owner.onDone(this);
   }

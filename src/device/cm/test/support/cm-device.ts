@@ -59,6 +59,8 @@ export class CmDevice implements CmHost, CmClientHost, Attached {
   refusal: (qpNum: number, attr: Partial<QpAttr>) => Refusal | undefined = () => undefined;
   /** Says that no device is at an address. */
   isVacant: (gid: Gid) => boolean = () => false;
+  /** Says by which way packets came to a queue pair. */
+  wayOf: (qpNum: number) => number = () => 0;
   /** How often the program was told that there are events. */
   announced = 0;
   #nextQpn = 0x100;

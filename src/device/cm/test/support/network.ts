@@ -32,6 +32,8 @@ export class TestNetwork {
   nowUs = 0;
   /** Everything that was sent, in order, before {@link script} decides over it. */
   readonly log: Sent[] = [];
+  /** By which way messages come. */
+  way = 0;
   /** Decides over each message. */
   script: (sent: Sent) => Verdict = () => 'pass';
   readonly #attached = new Map<string, Attached>();
@@ -50,7 +52,7 @@ export class TestNetwork {
     const sent = { atUs: this.nowUs, from: from.name, to: to?.name ?? formatGid(dgid), address, message };
     this.log.push(sent);
     if (to === undefined || this.script(sent) === 'drop') return;
-    const datagram = { mad: mad.slice(), source: from.gid, destination: dgid, trafficClass };
+    const datagram = { mad: mad.slice(), source: from.gid, destination: dgid, trafficClass, way: this.way };
     this.#underWay.push({ atUs: this.nowUs + DELAY_US, to, datagram });
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { XioSession } from '../../index.js';
 import { type Net, NETS } from '../support/nets.js';
 import { pattern } from '../support/worlds.js';
 
@@ -202,3 +203,58 @@ for (const [name, play] of Object.entries(NETS)) {
     });
   });
 }
+
+describe('a server over rdma that is cut off', () => {
+  /** Of the reconnect policy nothing is to be seen here. */
+  const ONCE = { reconnectMs: 0 } as const;
+  const PROBED_MS = 8000;
+
+  const waits: Readonly<Record<string, (net: Net, session: XioSession) => Promise<unknown>>> = {
+    'that has a request': (_, session) => session.request(HEADER),
+    'that has a message': (_, session) => session.send({ header: HEADER }, { receipt: true }),
+    'that has a request, and is to close its session': (_, session) => {
+      session.request(HEADER).catch(() => undefined);
+      return session.close();
+    },
+  };
+  for (const [what, wait] of Object.entries(waits))
+    it(`${what} is noticed in seconds, and not by keep-alive`, () =>
+      NETS.rdma(async (net) => {
+        // It answers nothing, and takes nothing.
+        await net.listen((session) => void session.on('request', () => undefined));
+        const session = await net.connect(ONCE);
+        const call = wait(net, session);
+        call.catch(() => undefined);
+        await net.sim.sleep(200_000);
+        net.sim.partition(net.server);
+        const sinceUs = net.sim.nowUs;
+        await net.settled(session.closed);
+        assert.ok(net.sim.nowUs - sinceUs < PROBED_MS * 1000, `${net.sim.nowUs - sinceUs} µs`);
+        assert.equal(session.failure?.code, 'XIO_E_SESSION_DISCONNECTED');
+      }));
+
+  it('before it takes a session is noticed in seconds, by a client that looks for it once more', () =>
+    NETS.rdma(async (net) => {
+      await net.listen(() => undefined);
+      const connecting = net.connect({ connectTimeoutMs: 60_000, reconnectMs: 0 });
+      connecting.catch(() => undefined);
+      await net.until(() => net.served.length === 1);
+      net.sim.partition(net.server);
+      const sinceUs = net.sim.nowUs;
+      await assert.rejects(net.settled(connecting));
+      assert.ok(net.sim.nowUs - sinceUs < 2 * PROBED_MS * 1000, `${net.sim.nowUs - sinceUs} µs`);
+    }));
+
+  it('is not probed by a session that waits for nothing', () =>
+    NETS.rdma(async (net) => {
+      await net.listen((session) => session.on('request', ({ header }) => ({ header })));
+      const session = await net.connect({ keepAliveMs: Infinity });
+      await session.request(HEADER);
+      await session.send(HEADER);
+      await net.sim.sleep(1_000_000);
+      const before = net.sim.packets({ opcode: 'RC_WRITE_ONLY' }).length;
+      await net.sim.sleep(60_000_000);
+      assert.equal(net.sim.packets({ opcode: 'RC_WRITE_ONLY' }).length, before);
+      session.abort();
+    }));
+});
