@@ -20,6 +20,7 @@ export {
   completionAt,
   completionRing,
   modifyPrivileged,
+  nameOfCq,
   type QpRings,
   qpRings,
   sharedReceiveRing,

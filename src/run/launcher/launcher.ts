@@ -11,6 +11,7 @@ import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { Ucma } from '../ucma/ucma.js';
+import { HangReport } from '../reports/hang-report.js';
 import { errnoOf } from '../refusal.js';
 import { descriptorLimit, type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
@@ -59,6 +60,8 @@ export interface LaunchOptions {
   readonly words: readonly string[];
 }
 
+/** How often it is looked what programs wait for, ms. */
+const LOOK_MS = 1000;
 /** How long a sleep may last where nothing is to be looked for, and where there is, µs. */
 const PATIENCE_US = 50_000;
 const SHORT_PATIENCE_US = 1000;
@@ -104,12 +107,29 @@ export class Launcher {
     const filter = assembleFilter(this.#rules, machine, auditArch() ?? 0);
     this.#overdue = new Overdue(() => this.#descendants.names(), options.say);
     // Who ends from now on leaves a program behind, whose calls nobody answers.
-    forwardSignals(this.#descendants, (signal) => this.#overdue.onSignal(signal));
+    const hangs = this.#watchHangs();
+    forwardSignals(this.#descendants, (signal) => {
+      hangs?.tellAll();
+      this.#overdue.onSignal(signal);
+    });
     startProgram(thread, filter, this.#wake.fd, words, {
       onFiltered: (listenerFd) => this.#serve(listenerFd),
       onStarted: (pid) => this.#begin(pid),
       onFailed: (end) => void this.#finish(end),
     });
+  }
+
+  /** Where people want to know why programs fail, also why they wait. */
+  #watchHangs(): HangReport | undefined {
+    const { failures, machine } = this.#options;
+    if (failures === undefined) return undefined;
+    const hangs = new HangReport(
+      machine,
+      () => this.#files,
+      (pid, what, why) => failures.tell(pid, what, why),
+    );
+    setInterval(() => hangs.look(), LOOK_MS).unref();
+    return hangs;
   }
 
   #serve(listenerFd: number): void {

@@ -79,6 +79,10 @@ export class GuestFiles<F extends GuestFile = GuestFile> {
     private readonly onEnd: (file: F) => void = () => undefined,
   ) {}
 
+  [Symbol.iterator](): IterableIterator<F> {
+    return this.#byName.values();
+  }
+
   get size(): number {
     return this.#byName.size;
   }

@@ -77,7 +77,7 @@ export class FailureReport {
   }
 }
 
-function processName(pid: number): string {
+export function processName(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd();
   } catch {

@@ -14,6 +14,8 @@ export const HeaderType = { IPV6: OVER_UDP | 1, IPV4: OVER_UDP | 2 } as const;
 /** Copies completions from the NIC's queue into a program's. */
 export class CompletionTranslation {
   #producer = 0;
+  /** Completions that the program was given. */
+  told = 0;
 
   constructor(
     public queue: ProgramQueue,
@@ -42,9 +44,16 @@ export class CompletionTranslation {
       at = ring.next();
     }
     if (this.#producer === before) return false;
+    this.told += (this.#producer - before) & mask;
     queue.producer = this.#producer;
     ring.release();
     return true;
+  }
+
+  /** Completions that the program was given and has not polled. */
+  get unpolled(): number {
+    const { queue } = this;
+    return (this.#producer - queue.consumer) & queue.mask;
   }
 
   /** Whether there are completions for which the program's queue had no room. */

@@ -21,6 +21,12 @@ export class ReceiveTranslation {
     private readonly maxSge: number,
   ) {}
 
+  /** Requests that the program has posted and the NIC has not used. */
+  get posted(): number {
+    const { queue } = this;
+    return (queue.producer - queue.consumer) & queue.mask;
+  }
+
   /** Copies what was posted. @returns whether there was anything */
   pull(): boolean {
     const { queue } = this;

@@ -57,6 +57,12 @@ export class SendTranslation {
     return this.queue.producer !== this.#next;
   }
 
+  /** Requests that the program has posted and that are not complete, as far as it was told. */
+  get outstanding(): number {
+    const { queue } = this;
+    return (queue.producer - queue.consumer) & queue.mask;
+  }
+
   /** How long the messages are that the program has posted and that were not copied yet, as it says. */
   get postedBytes(): number {
     const { queue } = this;

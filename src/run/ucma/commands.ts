@@ -153,6 +153,7 @@ export const commands: Readonly<Partial<Record<number, Command>>> = {
   }),
   1: answeringOf('rdma_destroy_id', Requests.ID_WITH_RESPONSE, EVENTS, ({ identifier, file }) => {
     file.destroy(identifier);
+    file.remember(identifier);
     return { answer: { eventsReported: identifier.eventsReported } };
   }),
   2: doing('rdma_bind_addr', Requests.BIND_IP, bind),

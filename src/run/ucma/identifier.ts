@@ -1,3 +1,4 @@
+import type { CmEventType } from '../../device/ibta/index.js';
 import type { CmId, FullAddress, SocketAddress } from '../../api/rdmacm/index.js';
 
 /** An identifier of a program: what the kernel keeps for a `struct rdma_cm_id`. */
@@ -7,6 +8,8 @@ export class Identifier {
   /** It has asked for a connection, or stands for a request. */
   hasPeer = false;
   isListening = false;
+  /** The last that the program has fetched. */
+  lastEvent: CmEventType | undefined;
   destination: FullAddress | undefined;
   /** The program knows its number. That of a request it learns from the event, and until then it cannot name it. */
   isTold = true;

@@ -10,6 +10,7 @@ import { hasPendingSignal, isTraced } from '../processes/thread-status.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, DeviceNumber } from '../sysfs/tree.js';
 import { execute, isGetEvent, type Outcome } from './execute.js';
+import type { EndedObject } from '../uverbs/guest-objects.js';
 import type { Ucma } from './ucma.js';
 import type { UcmaFile } from './ucma-file.js';
 
@@ -83,6 +84,16 @@ export class RdmaCmFile implements GuestFile {
         return file instanceof RdmaCmFile ? file.#file : undefined;
       },
     });
+  }
+
+  /** Identifiers that were destroyed before their events were acknowledged. */
+  get ended(): readonly EndedObject[] {
+    return this.#file.ended;
+  }
+
+  /** What its identifiers wait for, a clause each. */
+  describe(): string[] {
+    return this.#file.describe();
   }
 
   get fd(): number {

@@ -1,4 +1,5 @@
 import {
+  cmEventStr,
   type CmId,
   createEventChannel,
   createId,
@@ -10,6 +11,7 @@ import {
 } from '../../api/rdmacm/index.js';
 import { type Context, VerbsError } from '../../api/verbs/index.js';
 import { CmEventType, type PortSpace, type QpType } from '../../device/ibta/index.js';
+import type { EndedObject } from '../uverbs/guest-objects.js';
 import { Identifier, Membership } from './identifier.js';
 import { refusalText } from '../refusal.js';
 import { eventReason } from './event-reason.js';
@@ -33,6 +35,9 @@ export interface UcmaFileParts {
   /** Another open file of the program, by its descriptor. */
   fileAt(fd: number): UcmaFile | undefined;
 }
+
+/** Destroyed identifiers that are remembered. */
+const MOST_ENDED = 64;
 
 /** An event that the program has not fetched. */
 interface Waiting {
@@ -79,6 +84,37 @@ export class UcmaFile {
     return this.#waiting.length > 0;
   }
 
+  /** Identifiers that were destroyed before their events were acknowledged, the latest last. */
+  readonly ended: EndedObject[] = [];
+
+  /** What its identifiers wait for, a clause each. */
+  describe(): string[] {
+    const own = this.identifiers.of(this);
+    if (own.length === 0) return ['no identifier reports to that channel'];
+    return own.map(({ cmId, isListening, hasPeer, destination }) => {
+      const at = isListening && cmId.localAddr !== undefined ? cmId.localAddr : (cmId.peerAddr ?? destination);
+      const where = at === undefined ? '' : ` ${at.host}, port ${at.port}`;
+      if (isListening) return `listens at${where}`;
+      return hasPeer
+        ? `has or makes a connection with${where}`
+        : `resolves${where}, or waits for the program's next call`;
+    });
+  }
+
+  /** An identifier is destroyed: librdmacm waits until each event that it was told is acknowledged. */
+  remember({ uid, eventsReported, lastEvent }: Identifier): void {
+    if (uid === undefined || eventsReported === 0) return;
+    if (this.ended.length === MOST_ENDED) this.ended.shift();
+    const what = `the identifier${lastEvent === undefined ? '' : `, the last ${cmEventStr(lastEvent)},`}`;
+    this.ended.push({
+      call: 'rdma_destroy_id',
+      what,
+      userHandle: uid,
+      eventsReported,
+      acknowledge: 'rdma_ack_cm_event',
+    });
+  }
+
   /** Tells the user why a command of the program was refused. */
   refused(error: VerbsError): void {
     this.parts.tell?.(error.call, refusalText(error) ?? error.message);
@@ -92,6 +128,7 @@ export class UcmaFile {
     this.parts.retract();
     const reporters = membership === undefined ? [subject] : [subject, membership];
     for (const reporter of reporters) reporter.eventsReported += 1;
+    subject.lastEvent = event.event;
     if (request !== undefined) request.isTold = true;
     event.taken();
     // The program acknowledges its copy by itself.

@@ -19,7 +19,7 @@ import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
 import { UndeliveredReplies } from '../notifications/undelivered-replies.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
-import type { EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
+import type { EndedObject, EventSubject, GuestChannel, GuestCq, GuestQp, GuestSrq } from './guest-objects.js';
 import { HandleNumbers, Handles } from './handles.js';
 import { Rota } from './rota.js';
 import { Structs } from './structs.js';
@@ -38,6 +38,8 @@ let opened = 0;
 const SILENT: readonly QpState[] = [QpState.RESET, QpState.INIT, QpState.RTR];
 /** Up to so many queue pairs it takes less time to look at all of them than to read which one a doorbell names. */
 const FEW_QPS = 4;
+/** Destroyed objects that are remembered. */
+const MOST_ENDED = 64;
 /** Queues that one round looks at without a report of the program or the NIC. */
 const LOOKS = 16;
 
@@ -272,6 +274,22 @@ export class GuestContext {
       cq.channel?.events.send(Structs.COMP_EVENT.encode({ userHandle: cq.userHandle }));
     }
     return found;
+  }
+
+  /** Objects that were destroyed before their events were acknowledged, the latest last. */
+  readonly ended: EndedObject[] = [];
+
+  remember(object: EndedObject): void {
+    if (this.ended.length === MOST_ENDED) this.ended.shift();
+    this.ended.push(object);
+  }
+
+  /** Forgets the asynchronous events of an object that has ended. @returns how many of them the program was told */
+  forgetEvents(call: string, what: string, userHandle: bigint, completedAt: number): number {
+    const eventsReported = this.asyncEvents.forget(userHandle);
+    if (eventsReported > 0)
+      this.remember({ call, what, userHandle, eventsReported, completedAt, acknowledge: 'ibv_ack_async_event' });
+    return eventsReported;
   }
 
   /** Tells why a call of the program was refused. */

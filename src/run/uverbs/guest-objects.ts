@@ -21,6 +21,9 @@ export interface GuestCq {
   readonly channel: GuestChannel | undefined;
   /** The program waits for an event. */
   armed: boolean;
+  /** How often the program has asked for an event (`ibv_req_notify_cq`), and whether the last time for solicited ones alone. */
+  requests: number;
+  solicitedOnly: boolean;
   /** It is about to continue in another queue; until then nothing may be copied. */
   isMoving: boolean;
 }
@@ -40,6 +43,21 @@ export interface GuestSrq {
   readonly receives: ReceiveTranslation;
   /** As of {@link GuestCq}. */
   isMoving: boolean;
+}
+
+/** An object that the program has destroyed: libibverbs waits until it has acknowledged the events of it that it was told. */
+export interface EndedObject {
+  /** The call that waits. */
+  readonly call: string;
+  /** `CQ 1`. */
+  readonly what: string;
+  /** Address of its structure in the program, where the wait takes place. */
+  readonly userHandle: bigint;
+  readonly eventsReported: number;
+  /** What acknowledges them. */
+  readonly acknowledge: string;
+  /** Where in that structure the program counts what it has acknowledged, where that is known (`struct ibv_cq`, ABI 1.x). */
+  readonly completedAt?: number;
 }
 
 /** What objects of ours remember, so that asynchronous events about them can be told to the program. */

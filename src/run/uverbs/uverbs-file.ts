@@ -19,7 +19,8 @@ export class UverbsFile implements GuestFile {
   readonly isVisitedAlways = true;
   readonly device: DeviceNumber;
   readonly pid: number;
-  readonly #context: GuestContext;
+  /** What the program has made by it. */
+  readonly context: GuestContext;
   readonly #turns: Turns;
 
   /** @throws what says that there can be no more: VerbsError, SystemCallError */
@@ -27,7 +28,7 @@ export class UverbsFile implements GuestFile {
     const { node, pid, devices, failures } = opening;
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
-    this.#context = new GuestContext(
+    this.context = new GuestContext(
       devices[node.index],
       pid,
       failures,
@@ -37,42 +38,42 @@ export class UverbsFile implements GuestFile {
   }
 
   get needsLook(): boolean {
-    return this.#context.needsLook;
+    return this.context.needsLook;
   }
 
   get name(): string {
-    return this.#context.name;
+    return this.context.name;
   }
 
   get fd(): number {
-    return this.#context.fd;
+    return this.context.fd;
   }
 
   ioctl(calls: Calls): void {
-    answerIoctl(this.#context, calls);
+    answerIoctl(this.context, calls);
   }
 
   write(calls: Calls): void {
-    answerDoorbell(calls, this.#context, this.#turns);
+    answerDoorbell(calls, this.context, this.#turns);
   }
 
   pull(): boolean {
-    return this.#context.pull();
+    return this.context.pull();
   }
 
   push(): boolean {
-    return this.#context.push();
+    return this.context.push();
   }
 
   sweep(open: OpenFiles): void {
-    this.#context.sweepChannels((name) => open.has(this.pid, name));
+    this.context.sweepChannels((name) => open.has(this.pid, name));
   }
 
   executing(): void {
-    this.#context.executing();
+    this.context.executing();
   }
 
   close(): void {
-    this.#context.close();
+    this.context.close();
   }
 }

@@ -83,7 +83,7 @@ export class EndedKeys {
   endOf(rkey: number): number | undefined {
     for (let back = 1; back <= MOST_ENDED; back += 1) {
       const at = (this.#next - back + MOST_ENDED) % MOST_ENDED;
-      if (this.#keys[at] === rkey) return this.#endedUs[at];
+      if (this.#keys[at] === rkey && rkey !== 0) return this.#endedUs[at];
     }
     return undefined;
   }

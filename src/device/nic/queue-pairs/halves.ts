@@ -64,6 +64,8 @@ export interface SendingHalf {
 export interface ReceivingHalf {
   /** The request that it has refused, if it has; absent where nothing is refused. */
   readonly refusal?: Refusal | undefined;
+  /** Its counters, as those of {@link SendingHalf}. */
+  counters?(): Record<string, number>;
   /** The QP goes from INIT to RTR: begins at its `rqPsn`. */
   start(): void;
   /** Attributes changed in a state where requests may be in flight. */

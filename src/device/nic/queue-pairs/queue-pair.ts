@@ -292,9 +292,9 @@ export class QueuePair implements QpContext, QueuePairParts {
     return { qpn, destQpn: destQpNum, type, state, rqPsn, sqPsn, pathMigState, pd, counters: this.counters() };
   }
 
-  /** Counters of its requester; none where requests are not answered. */
+  /** Counters of its halves; none where requests are not answered. */
   counters(): Record<string, number> {
-    return this.sending.counters?.() ?? {};
+    return { ...this.sending.counters?.(), ...this.receiving.counters?.() };
   }
 
   /** The request of its peer that it has refused, if it has. */

@@ -82,6 +82,8 @@ export class Responder implements ReceivingHalf {
   #offset = 0;
   #dmaLength = 0;
   #refusal: Refusal | undefined;
+  /** WRITEs without immediate data that were carried out: nothing else tells of them here. */
+  #writeRequests = 0;
 
   constructor(
     private readonly qp: QpContext,
@@ -96,6 +98,10 @@ export class Responder implements ReceivingHalf {
     const { rqPsn, maxDestRdAtomic, qpAccessFlags } = this.qp.attr;
     this.#accessFlags = qpAccessFlags;
     this.#begin(rqPsn, maxDestRdAtomic);
+  }
+
+  counters(): Record<string, number> {
+    return { rx_write_requests: this.#writeRequests };
   }
 
   get refusal(): Refusal | undefined {
@@ -134,6 +140,7 @@ export class Responder implements ReceivingHalf {
   #begin(psn: number, depth: number): void {
     this.#expectedPsn = psn;
     this.#refusal = undefined;
+    this.#writeRequests = 0;
     this.#msn = 0;
     this.#nakSent = NakSent.NONE;
     this.#unfinished = Unfinished.NONE;
@@ -350,7 +357,7 @@ export class Responder implements ReceivingHalf {
       const immData = getU32(bytes, offset + immOffset[opcode]);
       const solicited = bthSolicited(bytes, offset) !== 0;
       this.#completeReceive(WcOpcode.RECV_RDMA_WITH_IMM, this.#dmaLength, immData, WcFlags.WITH_IMM, solicited);
-    }
+    } else if (ends) this.#writeRequests += 1;
     this.executed(1, ends, bthAckRequest(bytes, offset) !== 0);
   }
 

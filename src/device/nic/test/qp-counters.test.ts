@@ -22,6 +22,7 @@ describe('the counters of a queue pair', () => {
       loss_probes: 0,
       retransmitted_pkts: 0,
       completer_retry_err: 0,
+      rx_write_requests: 0,
     });
   });
 

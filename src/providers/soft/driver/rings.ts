@@ -112,3 +112,9 @@ export function watchSharedReceiveQueue(srq: Srq, watcher: WorkQueueWatcher): vo
   requireNear(srq.context);
   srq.context.command('rings', 'watchSrq', { srqn: srq.srqn, watcher });
 }
+
+/** How sentences name a completion queue: `CQ 1`. */
+export function nameOfCq(cq: Cq): string {
+  if (!(cq instanceof SoftCq)) throw foreign('completion queue');
+  return `CQ ${cq.cqn}`;
+}

@@ -90,6 +90,11 @@ const CAUSES: readonly Cause[] = [
   },
   { what: 'a key that never was', says: /no region or window ever had that key/, ask: (d) => d.ask(d.mr.addr, 1 << 8) },
   {
+    what: 'key 0',
+    says: /no region or window ever had that key/,
+    ask: (d) => d.ask(d.mr.addr, 0),
+  },
+  {
     what: 'an lkey',
     says: /that is the lkey of a region; peers need its rkey/,
     ask: (d) => d.ask(d.mr.addr, d.mr.lkey),

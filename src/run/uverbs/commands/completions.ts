@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { completionAt, completionRing } from '../../../providers/soft/index.js';
+import { completionAt, completionRing, nameOfCq } from '../../../providers/soft/index.js';
 import { CompletionTranslation, HeaderType } from '../../rings/completion-translation.js';
 import { RxeCqe } from '../../rings/layouts.js';
 import { ProgramQueue } from '../../rings/program-queue.js';
@@ -46,7 +46,16 @@ function createCq(file: GuestContext, { userHandle, cqe, compVector, channel: fd
       isIP(file.context.address) === 4 ? HeaderType.IPV4 : HeaderType.IPV6,
       file.failures === undefined ? undefined : (at) => file.explain(completionAt(cq, at)),
     );
-    const guest: GuestCq = { cq, completions, userHandle, channel, armed: false, isMoving: false };
+    const guest: GuestCq = {
+      cq,
+      completions,
+      userHandle,
+      channel,
+      armed: false,
+      requests: 0,
+      solicitedOnly: false,
+      isMoving: false,
+    };
     if (channel !== undefined) channel.users += 1;
     const handle = file.addCq(guest);
     return {
@@ -153,13 +162,25 @@ export const completionCommands = [
     request: HANDLE_BEHIND,
     answer: DESTROY_CQ.answer,
     act: (file, { handle }) => {
-      const { userHandle, channel } = endCq(file, handle);
-      return {
-        answer: {
-          compEventsReported: channel?.events.forget(userHandle) ?? 0,
-          asyncEventsReported: file.asyncEvents.forget(userHandle),
-        },
-      };
+      const { cq, userHandle, channel } = endCq(file, handle);
+      const compEventsReported = channel?.events.forget(userHandle) ?? 0;
+      const asyncEventsReported = file.asyncEvents.forget(userHandle);
+      const ended = { call: 'ibv_destroy_cq', what: nameOfCq(cq), userHandle };
+      if (asyncEventsReported > 0)
+        file.remember({
+          ...ended,
+          eventsReported: asyncEventsReported,
+          completedAt: 124,
+          acknowledge: 'ibv_ack_async_event',
+        });
+      if (compEventsReported > 0)
+        file.remember({
+          ...ended,
+          eventsReported: compEventsReported,
+          completedAt: 120,
+          acknowledge: 'ibv_ack_cq_events',
+        });
+      return { answer: { compEventsReported, asyncEventsReported } };
     },
   }),
   order({
@@ -174,6 +195,8 @@ export const completionCommands = [
       guest.completions.push();
       completionRing(guest.cq).arm(solicitedOnly !== 0);
       guest.armed = true;
+      guest.requests += 1;
+      guest.solicitedOnly = solicitedOnly !== 0;
     },
   }),
 ];

@@ -271,8 +271,9 @@ export const queuePairCommands = [
     request: HANDLE_BEHIND,
     answer: EVENTS,
     act: (file, { handle }) => {
-      const { userHandle } = endQp(file, handle);
-      return { answer: { eventsReported: file.asyncEvents.forget(userHandle) } };
+      const { qp, userHandle } = endQp(file, handle);
+      const what = `QP 0x${qp.qpNum.toString(16)}`;
+      return { answer: { eventsReported: file.forgetEvents('ibv_destroy_qp', what, userHandle, 152) } };
     },
   }),
   order({

@@ -149,7 +149,7 @@ export const sharedReceiveQueueCommands = [
     answer: EVENTS,
     act: (file, { handle }) => {
       const { userHandle } = endSrq(file, handle);
-      return { answer: { eventsReported: file.asyncEvents.forget(userHandle) } };
+      return { answer: { eventsReported: file.forgetEvents('ibv_destroy_srq', `SRQ ${handle}`, userHandle, 120) } };
     },
   }),
 ];
