@@ -19,8 +19,11 @@ const BESIDE = {
   'receiver-process': 'cli/transfer/receiver-process',
   'lab-process': 'cli/lab/lab-process',
 };
-/** It uses little of what its imports import. The rest is left out, so that Node need not read it. */
-const PROGRAM_WORKER = { 'program-worker': 'run/launcher/program-worker' };
+/** They use little of what their imports import. The rest is left out, so that Node need not read it. */
+const SMALL_WORKERS = {
+  'program-worker': 'run/launcher/program-worker',
+  'stand-in-worker': 'node/hosting/stand-in/stand-in-worker',
+};
 
 /** Packages and Node's own modules are not bundled. */
 export const isExternal = (id) => !/^[./]|^[A-Z]:/.test(id);
@@ -82,20 +85,20 @@ export async function bundle() {
   const [folder, fresh] = [join(dist, TOOLS), join(dist, `${TOOLS}-new`)];
   rmSync(fresh, { recursive: true, force: true });
   // The last build has replaced the compiled files of these entries by bundles of what the sources were then.
-  const sources = Object.values({ ...BESIDE, ...PROGRAM_WORKER }).map((entry) =>
+  const sources = Object.values({ ...BESIDE, ...SMALL_WORKERS }).map((entry) =>
     entryFromSource(outputOf(entry), entry),
   );
-  const plugins = [moduleUrls(fresh, { beside: Object.keys({ ...BESIDE, ...PROGRAM_WORKER }) }), ...sources];
+  const plugins = [moduleUrls(fresh, { beside: Object.keys({ ...BESIDE, ...SMALL_WORKERS }) }), ...sources];
   await write({ main: 'cli/main', ...BESIDE }, fresh, { plugins, output: SMALL_OUTPUT });
-  await write(PROGRAM_WORKER, fresh, { plugins, treeshake: true, output: SMALL_OUTPUT });
+  await write(SMALL_WORKERS, fresh, { plugins, treeshake: true, output: SMALL_OUTPUT });
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
-  for (const [name, entry] of Object.entries({ ...BESIDE, ...PROGRAM_WORKER })) {
+  for (const [name, entry] of Object.entries({ ...BESIDE, ...SMALL_WORKERS })) {
     const file = outputOf(entry);
     const place = dirname(file);
     await write({ [name]: entry }, place, {
       plugins: [moduleUrls(place), entryFromSource(file, entry)],
-      treeshake: name in PROGRAM_WORKER,
+      treeshake: name in SMALL_WORKERS,
     });
   }
 }

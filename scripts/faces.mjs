@@ -5,6 +5,7 @@
 //   index.cjs, sim.cjs, ...   the program, in CommonJS, with what they share in a file that both load
 //   browser/                  the same for pages: ES modules, without what is Node's
 //   thread-worker.cjs         the NIC's thread, which shares their files
+//   stand-in-worker.cjs       the thread that stands in for a NIC, too
 //   types/                    declarations; *.d.cts names them for CommonJS, browser/ has those of pages
 //
 // So there is one instance of everything, however a program is loaded: `instanceof` and the devices that are open are the
@@ -37,14 +38,17 @@ const entries = (kind) =>
       .map(([name, face]) => [name, join(SRC, `${face[kind]}.js`)]),
   );
 
-/** The file that runs the NIC's thread. */
-const WORKER = 'thread-worker';
+/** The files that run the NIC's thread, and the thread that stands in for a NIC. */
+const WORKERS = {
+  'thread-worker': join(SRC, 'node', 'hosting', 'threads', 'thread-worker.js'),
+  'stand-in-worker': join(SRC, 'node', 'hosting', 'stand-in', 'stand-in-worker.js'),
+};
 
-/** Reads it from its source, since a bundle has replaced the compiler's output of that file. */
-const workerFromSource = {
-  name: 'worker',
+/** Reads them from their source, since bundles have replaced the compiler's output of these files. */
+const workersFromSource = {
+  name: 'workers',
   load: (id) =>
-    id.endsWith(`${WORKER}.js`)
+    Object.values(WORKERS).includes(id)
       ? { code: readFileSync(id.replace(SRC, at('src')).replace(/\.js$/, '.ts'), 'utf8'), moduleType: 'ts' }
       : null,
 };
@@ -62,7 +66,7 @@ async function writeModules(rolldown, input, output, plugins) {
 async function writePrograms(rolldown) {
   const files = await writeModules(
     rolldown,
-    { ...entries('node'), [WORKER]: join(SRC, 'node', 'hosting', 'threads', `${WORKER}.js`) },
+    { ...entries('node'), ...WORKERS },
     {
       ...SMALL_OUTPUT,
       dir: PACKAGE,
@@ -73,10 +77,10 @@ async function writePrograms(rolldown) {
       // An entry point only names its exports; getters would cost time and serve nobody.
       externalLiveBindings: false,
     },
-    [moduleUrls(PACKAGE, { here: HERE, beside: [WORKER], ending: '.cjs' }), workerFromSource],
+    [moduleUrls(PACKAGE, { here: HERE, beside: Object.keys(WORKERS), ending: '.cjs' }), workersFromSource],
   );
   for (const { isEntry, name, exports } of files) {
-    if (!isEntry || name === WORKER) continue;
+    if (!isEntry || name in WORKERS) continue;
     writeFileSync(join(PACKAGE, `${name}.js`), `export { ${exports.join(', ')} } from './${name}.cjs';\n`);
   }
   const browser = { ...SMALL_OUTPUT, dir: join(PACKAGE, 'browser'), format: 'es', chunkFileNames: 'shared-[hash].js' };

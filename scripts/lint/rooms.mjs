@@ -3,7 +3,15 @@
 import { isBuiltin } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 
-const DEVICE = ['device/ibta', 'device/wire', 'device/nic', 'device/cm', 'device/link', 'device/adapter'];
+const DEVICE = [
+  'device/ibta',
+  'device/wire',
+  'device/stand-in',
+  'device/nic',
+  'device/cm',
+  'device/link',
+  'device/adapter',
+];
 const API = ['api/runtime', 'api/verbs', 'api/provider', 'api/rdmacm', 'providers/soft', 'sim'];
 const LAYER = ['api/rdmacm', 'api/provider', 'api/verbs', 'api/runtime', 'device/wire', 'device/ibta'];
 
@@ -15,12 +23,13 @@ export const ROOMS = [
   // device: the adapter. Nothing of Node.
   { name: 'device/ibta', below: [], packages: 'none' },
   { name: 'device/wire', below: ['device/ibta'], packages: 'none' },
-  { name: 'device/nic', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  { name: 'device/stand-in', below: ['device/wire', 'device/ibta'], packages: 'none' },
+  { name: 'device/nic', below: ['device/stand-in', 'device/wire', 'device/ibta'], packages: 'none' },
   { name: 'device/cm', below: ['device/wire', 'device/ibta'], packages: 'none' },
   { name: 'device/link', below: ['device/wire', 'device/ibta'], packages: 'none' },
   {
     name: 'device/adapter',
-    below: ['device/nic', 'device/cm', 'device/link', 'device/wire', 'device/ibta'],
+    below: ['device/nic', 'device/cm', 'device/link', 'device/stand-in', 'device/wire', 'device/ibta'],
     packages: 'none',
   },
   // api: how programs use it. Nothing of Node.

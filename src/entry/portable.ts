@@ -91,6 +91,7 @@ export {
   type GidEntry,
   gidTypeStr,
   type GrhHeader,
+  type HostChoice,
   type HostKind,
   incRkey,
   type InlineData,

@@ -65,6 +65,16 @@ export const games: Readonly<Record<GameName, MutantGame>> = {
       };
     },
   },
+  'stand-in': {
+    seeds: 500,
+    replay: (seed) => `npm run sim -- --stand-in --seeds 1 --start ${seed}`,
+    load: async () => {
+      const { gameOf } = await import('../sim/games.js');
+      return async (seed) => {
+        await gameOf('stand-in').play(seed, undefined);
+      };
+    },
+  },
   messages: {
     seeds: 400,
     replay: (seed) => `npm run sim -- --messages --seeds 1 --start ${seed}`,

@@ -33,6 +33,7 @@ const CONTROL_RUNS: Readonly<Record<GameName, number>> = {
   walk: 5,
   cm: 60,
   rxe: 60,
+  'stand-in': 60,
   messages: 30,
   'kv-sim': 30,
   rsocket: 40,

@@ -11,6 +11,7 @@ export const GAME_NAMES = [
   'walk',
   'cm',
   'rxe',
+  'stand-in',
   'messages',
   'kv-sim',
   'rsocket',

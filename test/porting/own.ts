@@ -11,7 +11,7 @@ export const ownNames: readonly OwnNames[] = [
   {
     title: 'Opening a device, and where it is',
     names: list(
-      'OpenOptions HostKind LinkKind SharedDevice Context.share Context.address Context.host Context.crc32Source',
+      'OpenOptions HostChoice HostKind LinkKind SharedDevice Context.share Context.address Context.host Context.crc32Source',
     ),
   },
   {

@@ -15,6 +15,7 @@ import { describeRsocket, planRsocket } from '../../src/protocols/rsocket/test/s
 import { runRsocketSeed } from '../../src/protocols/rsocket/test/sim/run.js';
 import { runSeed } from './run.js';
 import { describeRxe, planRxe, runRxeSeed } from './rxe-run.js';
+import { describeStandIn, planStandIn, runStandInSeed } from './stand-in-run.js';
 import { describeScenario, planScenario } from './scenario.js';
 import { transports } from './transport.js';
 import { describeUcp, planUcp } from '../../src/protocols/ucp/test/sim/plan.js';
@@ -74,6 +75,18 @@ const rxeGame: Game = {
     `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, ` +
     `reordered ${readable(network, 'reordered')}, damaged ${readable(network, 'corrupted')}, ` +
     `cut off ${readable(network, 'partitioned')}`,
+};
+
+/** Two NICs whose programs stand still at times. */
+const standInGame: Game = {
+  replay: 'npm run sim -- --stand-in',
+  play: runStandInSeed,
+  describe: (seed) => describeStandIn(planStandIn(seed)),
+  summarise: ({ counts, network }) =>
+    `requests ${readable(counts, 'requests')}, packets ${readable(counts, 'packets')}, sent again ` +
+    `${readable(counts, 'retransmitted')}, stalls ${readable(counts, 'stalls')}, RNR NAKs of stand-ins ` +
+    `${readable(counts, 'rnr naks of stand-ins')}\n` +
+    `lost ${readable(network, 'lost')}, doubled ${readable(network, 'duplicated')}, reordered ${readable(network, 'reordered')}`,
 };
 
 /** Programs on the engine: connections that send messages, use each other's memory, and take back what they asked for. */
@@ -210,6 +223,7 @@ export type GameName =
   | 'cm'
   | 'walk'
   | 'rxe'
+  | 'stand-in'
   | 'messages'
   | 'kv'
   | 'ucp'
@@ -225,6 +239,7 @@ export function gameOf(name: GameName, only?: readonly number[]): Game {
     'device-memory': deviceMemoryGame,
     cm: cmGame,
     rxe: rxeGame,
+    'stand-in': standInGame,
     messages: messagesGame,
     kv: kvGame,
     ucp: ucpGame,

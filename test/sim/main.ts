@@ -11,7 +11,7 @@ import { clearLine, readOptions, wholeNumber } from '../support/command-line.js'
 const HELP = `Plays seeded runs of random traffic of RC, UC and UD between simulated hosts, over a network that loses, doubles,
 reorders and damages packets, and checks every byte and every completion against a model.
 
-usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace] [--digest]
+usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --stand-in | --messages | --kv | --ucp | --rsocket | --rsocket-lies | --xio] [--seeds N] [--start S] [--jobs N] [--json] [--trace] [--digest]
        npm run sim -- --cm-faults N
 
   --cm         instead, programs connect and part by rdma_cm, on hosts that come and go; every event of every
@@ -22,6 +22,7 @@ usage: npm run sim -- [--cm | --device-memory | --walk | --rxe | --messages | --
   --walk       instead, all verbs are called at random, rightly and wrongly, on hosts that stand still, crash and come
                back; every byte of their memory, every completion and every refusal is checked against a model
   --rxe        instead, a requester meets a responder that answers as Linux's Soft-RoCE does, which is stricter than ours
+  --stand-in   instead, programs stand still for up to 20 s and their stand-ins answer: every request must end well
   --messages   instead, programs on the engine talk to a server: every message, every promise, every byte of memory and every
                lease is checked against a model
   --kv         instead, programs use a key-value store: for each key there must be an order of all that was done to it that explains
@@ -99,6 +100,7 @@ const OTHER_GAMES = [
   'device-memory',
   'cm',
   'rxe',
+  'stand-in',
   'messages',
   'kv',
   'ucp',
@@ -118,6 +120,7 @@ const OPTIONS = {
   walk: { type: 'boolean', default: false },
   'device-memory': { type: 'boolean', default: false },
   rxe: { type: 'boolean', default: false },
+  'stand-in': { type: 'boolean', default: false },
   messages: { type: 'boolean', default: false },
   kv: { type: 'boolean', default: false },
   ucp: { type: 'boolean', default: false },

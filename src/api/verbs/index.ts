@@ -62,7 +62,7 @@ export type {
 } from './objects/objects.js';
 export type { DeviceMemoryPlace } from '../../device/ibta/index.js';
 export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
-export type { HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
+export type { HostChoice, HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
 export type {
   SrqAttr,
   SrqModifyAttr,

@@ -34,6 +34,7 @@ for (const path of [
   'cli/lab/lab-process',
   'cli/transfer/receiver-process',
   'run/launcher/program-worker',
+  'node/hosting/stand-in/stand-in-worker',
   ...entries.map((name) => `entry/${name.slice(0, -'.ts'.length)}`),
   ...['kv', 'messages', 'rsocket', 'ucp', 'xio'].map((name) => `protocols/${name}/index`),
   'sim/index',

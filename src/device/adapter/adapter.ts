@@ -1,6 +1,7 @@
 import { ConnectionManager } from '../cm/index.js';
 import { Errno, EventType, type Gid, Mtu, mtuBytes, mtuFromBytes, Syndrome } from '../ibta/index.js';
 import type { Link } from '../link/index.js';
+import type { PeerTable } from '../stand-in/index.js';
 import {
   CommandError,
   Nic,
@@ -75,6 +76,8 @@ export interface AdapterParts {
   readonly crc32: NicConfig['crc32'];
   readonly random: NicConfig['random'];
   readonly limits?: Partial<NicLimits>;
+  /** Where queue pairs are entered for a stand-in. Default: nobody stands in. */
+  readonly peers?: PeerTable | undefined;
   /** Whether an address is this machine's, and no device is there. Default: nobody knows. */
   readonly isVacant?: (destination: Gid) => boolean;
   /** What is to be done now and then, if anything. */
@@ -123,6 +126,7 @@ export class Adapter implements NicEvents, CommandDevice, AdapterUsers {
         leave: (group) => link.leaveGroup(group),
       },
       openFrames: () => this.#openFrames(),
+      peers: parts.peers,
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
     });
     this.nic.copyEngine.onFinished = () => this.onDue?.();

@@ -156,6 +156,11 @@ export class AdapterClient implements CommandTarget, CmClientHost {
     }
   }
 
+  limitRnrRetries(qpNum: number, rnrRetry: number): void {
+    const { ownership, nic } = this.device;
+    if (ownership.ownerOf('qp', qpNum) === this) nic.control.limitRnrRetries(qpNum, rnrRetry);
+  }
+
   resolve(memory: BytesRef): Uint8Array {
     return this.parts.resolve(memory);
   }

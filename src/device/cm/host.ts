@@ -47,6 +47,8 @@ export interface CmClientHost {
    * @returns why that cannot be; nothing has changed then
    */
   modifyQp(qpNum: number, attr: Partial<QpAttr>, cause?: Syndrome): Refusal | undefined;
+  /** The peer of a queue pair repeats a request so many times after RNR NAKs. */
+  limitRnrRetries?(qpNum: number, rnrRetry: number): void;
   /** There is an event to be taken. Called from inside the connection manager: notes that and returns. */
   eventReady(): void;
 }

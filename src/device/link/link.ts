@@ -55,8 +55,12 @@ export interface PacketSink {
    * longer.
    */
   roomOf?(way: number): number;
-  /** An answer along `path` is late: looks whether its sender is still there. */
-  look?(path: Path): void;
+  /**
+   * An answer along `path` is late: looks whether its sender is still there.
+   *
+   * @returns a number that changes with each turn that the sender takes; -1 where that cannot be seen
+   */
+  look?(path: Path): number;
   /**
    * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
    * path MTU; else 0. Default: 0.
@@ -180,6 +184,8 @@ export interface PolledLink extends Link {
    * @returns true when something is there already, which nothing may announce any more
    */
   setWatched(watched: boolean): boolean;
+  /** The NIC takes no more turns: peers that can see it are not to wait for any. */
+  forsake?(): void;
 }
 
 /** Groups that a link can be in. Each may take a socket of its own. */

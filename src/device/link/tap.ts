@@ -159,8 +159,8 @@ class TappedSink implements PacketSink {
     return this.inner.roomOf?.(way) ?? Infinity;
   }
 
-  look(path: Path): void {
-    this.inner.look?.(path);
+  look(path: Path): number {
+    return this.inner.look?.(path) ?? -1;
   }
 
   segmentBytes(path: Path): number {

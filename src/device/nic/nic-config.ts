@@ -1,4 +1,5 @@
 import type { EventType, Gid, Mtu, Syndrome } from '../ibta/index.js';
+import type { PeerTable } from '../stand-in/index.js';
 import type { Crc32, Path } from '../wire/index.js';
 
 /** Where the NIC builds the packets it sends: in the very memory they leave from. */
@@ -26,8 +27,12 @@ export interface PacketSink {
    * longer.
    */
   roomOf?(way: number): number;
-  /** An answer along `path` is late: looks whether its sender is still there. */
-  look?(path: Path): void;
+  /**
+   * An answer along `path` is late: looks whether its sender is still there.
+   *
+   * @returns a number that changes with each turn that the sender takes; -1 where that cannot be seen
+   */
+  look?(path: Path): number;
   /**
    * How much of a message a packet along `path`, and one that comes back along it, may carry where that is more than any
    * path MTU; else 0. Default: 0.
@@ -157,5 +162,7 @@ export interface NicConfig {
   readonly portMtu: Mtu;
   /** The doorbell page of queue pairs that are made without one (`Nic.openDoorbells`). */
   readonly doorbells?: ArrayBufferLike | undefined;
+  /** Where reliable queue pairs are entered for a stand-in. Default: nobody stands in. */
+  readonly peers?: PeerTable | undefined;
   readonly limits?: Partial<NicLimits>;
 }

@@ -1,3 +1,4 @@
+import type { PeerTable } from '../stand-in/index.js';
 import type { NicCounters } from './counters.js';
 import type { AddressTable } from './datagram/address-table.js';
 import type { CopyEngine } from './memory/copying/copy-engine.js';
@@ -29,6 +30,7 @@ export interface NicCore {
   readonly detail: Int32Array;
   readonly addresses: AddressTable;
   readonly sendFrame: SendFrame;
+  readonly peers: PeerTable;
   /** The XRC shared receive queue of that number in that domain, or undefined (protocol/services.md 3.3). */
   xrcSrq(srqn: number, xrcd: number): SharedReceiveQueue | undefined;
   /** Puts a QP into the queue of those that have packets to send. `due` says which of its halves has: bits of `PendingWork`. */

@@ -1,4 +1,5 @@
 import { assert, EventType } from '../ibta/index.js';
+import { PeerTable } from '../stand-in/index.js';
 import {
   BTH_BYTES,
   bthDestQp,
@@ -92,6 +93,7 @@ export class Nic implements ControlCore {
   readonly generalServices: GeneralServices;
   readonly random: () => number;
   readonly objects: NicObjects;
+  readonly peers: PeerTable;
 
   readonly #verifier: IcrcVerifier;
   readonly #openFrames: () => SendFrame;
@@ -110,6 +112,7 @@ export class Nic implements ControlCore {
     const limits = { ...DEFAULT_LIMITS, ...config.limits };
     this.limits = limits;
     this.events = config.events;
+    this.peers = config.peers ?? new PeerTable();
     this.random = config.random;
     this.memory = new MemoryTable(config.random, limits, () => this.nowUs);
     this.mover = new DataMover(this.memory);

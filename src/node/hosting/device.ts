@@ -14,7 +14,7 @@ import {
   type Context,
   type Device,
   fieldsProblem,
-  type HostKind,
+  type HostChoice,
   invalid,
   type LinkKind,
   openFields,
@@ -26,7 +26,15 @@ import {
 } from '../../api/verbs/index.js';
 import { LinkError, NETEM_EXAMPLE, type NetemSettings, parseNetem } from '../../device/link/index.js';
 import { CommandError } from '../../device/nic/index.js';
-import { inRootContext, ownAddresses, randomU32, sourceToward, SWITCH_ADVICE, switchProblem } from '../system/index.js';
+import {
+  inRootContext,
+  nativeHost,
+  ownAddresses,
+  randomU32,
+  sourceToward,
+  SWITCH_ADVICE,
+  switchProblem,
+} from '../system/index.js';
 import { InlineHost } from './inline/inline-host.js';
 import { InlineNic } from './inline/inline-nic.js';
 import type { AdapterSpec } from './native-adapter.js';
@@ -41,11 +49,11 @@ function setting(name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function hostKind(asked: string): HostKind {
-  if (asked === 'thread' || asked === 'inline') return asked;
+function hostChoice(asked: string): HostChoice {
+  if (asked === 'thread' || asked === 'inline' || asked === 'auto') return asked;
   throw new VerbsError(
     CALL,
-    invalid(`host is '${asked}'`, "It is 'thread' or 'inline' (option host, or VERBENA_HOST)"),
+    invalid(`host is '${asked}'`, "It is 'thread', 'inline' or 'auto' (option host, or VERBENA_HOST)"),
   );
 }
 
@@ -113,7 +121,7 @@ function withContext(options: OpenOptions): OpenOptions {
   return warn === undefined ? options : { ...options, warn: AsyncResource.bind(warn) };
 }
 
-function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
+function startHost(choice: HostChoice, options: OpenOptions): AdapterHost {
   const problem = switchProblem();
   if (problem !== undefined) throw new VerbsError(CALL, invalid(problem, SWITCH_ADVICE));
   const warn = options.warn ?? emitWarning;
@@ -126,9 +134,12 @@ function startHost(kind: HostKind, options: OpenOptions): AdapterHost {
     link: netem === undefined ? link : 'udp',
     netem,
     minAckTimeout: ackTimeoutExponent(options.minAckTimeout ?? setting('VERBENA_MIN_ACK_TIMEOUT') ?? 0),
+    standIn: choice === 'auto',
   } satisfies AdapterSpec;
+  // Without system calls a NIC needs an event loop, which the program's thread may keep from running.
+  const isInline = choice === 'inline' || (choice === 'auto' && nativeHost() !== undefined);
   try {
-    return kind === 'inline' ? new InlineHost(new InlineNic(spec, warn)) : new ThreadHost(new OwnThread(spec), warn);
+    return isInline ? new InlineHost(new InlineNic(spec, warn)) : new ThreadHost(new OwnThread(spec), warn);
   } catch (error) {
     if (isForbidden(error))
       throw new VerbsError(
@@ -173,8 +184,8 @@ class SoftDevice implements Device {
   }
 
   #openNew(options: OpenOptions): Context {
-    const kind = hostKind(options.host ?? setting('VERBENA_HOST') ?? 'thread');
-    return new SoftContext(this, inRootContext(startHost, kind, withContext(options)));
+    const choice = hostChoice(options.host ?? setting('VERBENA_HOST') ?? 'thread');
+    return new SoftContext(this, inRootContext(startHost, choice, withContext(options)));
   }
 
   /** A context on a NIC that another thread has shared, where that can be. */

@@ -12,9 +12,10 @@ import {
   tap,
   type TappedLink,
 } from '../../device/link/index.js';
-import { CommandError } from '../../device/nic/index.js';
+import { CommandError, DEFAULT_LIMITS } from '../../device/nic/index.js';
+import { PeerTable } from '../../device/stand-in/index.js';
 import { crc32 } from '../../device/wire/index.js';
-import { DgramLink, isVacant, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
+import { DgramLink, isVacant, KeptPackets, type LinkKind, openNativeLink, PcapngFile } from '../links/index.js';
 import { StatisticsFile } from '../statistics/index.js';
 import { nativeHostProblem, nowUs, quickestCrc32, randomU32, wallClockNs } from '../system/index.js';
 import { Chores } from './chores.js';
@@ -30,6 +31,8 @@ export interface AdapterSpec {
   readonly netem?: NetemSettings | undefined;
   /** As `NicLimits.minAckTimeout`. */
   readonly minAckTimeout?: number | undefined;
+  /** Whether somebody is to stand in for it while its thread computes. */
+  readonly standIn?: boolean | undefined;
 }
 
 /** Takes sentences about what does not work as it should. */
@@ -42,7 +45,25 @@ export interface OpenedAdapter {
   readonly pause: () => void;
 }
 
-function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): OpenedAdapter {
+/** What a stand-in needs of an adapter. */
+export interface StandInParts {
+  readonly kept: KeptPackets;
+  readonly peers: PeerTable;
+  readonly memory: SharedArrayBuffer;
+}
+
+function standInParts(): StandInParts {
+  const memory = new SharedArrayBuffer(PeerTable.bytesFor(DEFAULT_LIMITS.maxQp));
+  return { kept: new KeptPackets(), peers: new PeerTable(memory), memory };
+}
+
+function adapterOn(
+  link: Link,
+  address: string,
+  spec: AdapterSpec,
+  warn: Warn,
+  peers: PeerTable | undefined,
+): OpenedAdapter {
   // Below the capture, which thus has what the NIC sent, and what arrived in the end.
   const disturbed = withNetem(link, spec.netem);
   const tapped = withCapture(disturbed, spec.capture, warn);
@@ -53,6 +74,7 @@ function adapterOn(link: Link, address: string, spec: AdapterSpec, warn: Warn): 
     crc32: quickest.crc32,
     random: randomU32,
     isVacant,
+    peers,
     limits: spec.minAckTimeout === undefined ? {} : { minAckTimeout: spec.minAckTimeout },
     chores: (nic, cm, users) => new Chores(nic, cm, users, outer, StatisticsFile.open(address, DEVICE_NAME)),
   });
@@ -87,9 +109,15 @@ function withCapture(link: Link, capture: string | undefined, warn: (text: strin
  *
  * @throws CommandError when the address or the capture file cannot be had, or there are no system calls here
  */
-export function openNativeAdapter(spec: AdapterSpec, warn: Warn): OpenedAdapter & { readonly link: PolledLink } {
+export function openNativeAdapter(
+  spec: AdapterSpec,
+  warn: Warn,
+): OpenedAdapter & { readonly link: PolledLink; readonly standIn: StandInParts | undefined } {
   const { address, link: kind, capture } = spec;
-  return openOn(() => openNativeLink({ address, kind, recorded: capture !== undefined, warn }), spec, warn);
+  const standIn = spec.standIn === true ? standInParts() : undefined;
+  const openLink = (): PolledLink =>
+    openNativeLink({ address, kind, recorded: capture !== undefined, warn, kept: standIn?.kept });
+  return { ...openOn(openLink, spec, warn, standIn?.peers), standIn };
 }
 
 /**
@@ -126,11 +154,12 @@ function openOn<L extends Link & { readonly address: string }>(
   openLink: () => L,
   spec: AdapterSpec,
   warn: Warn,
+  peers?: PeerTable,
 ): OpenedAdapter & { readonly link: L } {
   try {
     const link = spec.address === undefined ? openLink() : openWhenLetGo(openLink);
     try {
-      return { ...adapterOn(link, link.address, spec, warn), link };
+      return { ...adapterOn(link, link.address, spec, warn, peers), link };
     } catch (error) {
       link.close();
       throw error;

@@ -1,5 +1,8 @@
-/** Where a software NIC runs: in a thread of its own, or in the caller's, moved on by post and poll. */
+/** Where a software NIC runs: in a separate thread, or in the caller's, moved on by post and poll. */
 export type HostKind = 'thread' | 'inline';
+
+/** {@link HostKind}, or `auto`: inline, with a stand-in that keeps peers waiting while the program computes. */
+export type HostChoice = HostKind | 'auto';
 
 /** By which way packets go: `auto` chooses for each peer, `udp` and `shm` (shared memory) take that one alone. */
 export type LinkKind = 'auto' | 'udp' | 'shm';
@@ -18,8 +21,16 @@ export interface SharedDevice {
 
 /** How to open a device. */
 export interface OpenOptions {
-  /** Default: the environment's VERBENA_HOST, else 'thread'. */
-  readonly host?: HostKind;
+  /**
+   * Where the NIC runs. Default: the environment's VERBENA_HOST, else 'thread'.
+   *
+   * * `thread`: in a separate thread. It serves peers whatever the program does.
+   * * `inline`: in the caller's thread. It has the lowest latency. While the program computes, nothing answers its peers, and
+   *   connections end after some seconds.
+   * * `auto`: as `inline`, with a stand-in: while the program computes, a worker thread tells peers to wait, so that no connection
+   *   ends. Their one-sided accesses wait, too. Without system calls (koffi) it is `thread`.
+   */
+  readonly host?: HostChoice;
   /** The IP address to be. Default: the environment's VERBENA_ADDR, else a loopback address that is free. */
   readonly address?: string;
   /** A file to write all packets to, as pcapng. Default: the environment's VERBENA_PCAP, else none. */

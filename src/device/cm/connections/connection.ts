@@ -95,6 +95,8 @@ export class Connection implements KnownConnection {
   /** The type of queue pair that the peer asks for. */
   readonly #wanted: QpType | undefined;
   readonly #retransmission: Retransmission;
+  /** What we have told the peer of RNR NAKs, or are about to. */
+  #peerRnrRetry = 0;
 
   constructor(parts: ConnectionParts) {
     const { core } = parts;
@@ -157,6 +159,7 @@ export class Connection implements KnownConnection {
 
   /** Sends the request. */
   ask(req: CmReq): void {
+    this.#peerRnrRetry = req.rnrRetryCount;
     const intervalUs = requestIntervalUs(this.#packetLifetime, this.#responseTimeout);
     const { to } = this.#agreement;
     this.#retransmission.start(req, to, intervalUs, this.#maxRetries, {
@@ -209,6 +212,7 @@ export class Connection implements KnownConnection {
     }
     this.#agreement = agreement;
     this.#qp = qp;
+    this.#client.host.limitRnrRetries?.(qp.qpNum, accept.rnrRetryCount);
     this.#core.directory.addQp(this, qp.qpNum);
     this.#place?.answered();
     this.#become(ConnectionState.REP_SENT);
@@ -300,6 +304,7 @@ export class Connection implements KnownConnection {
       srq: rep.srq,
       qpNum: remoteQpn,
     };
+    this.#client.host.limitRnrRetries?.(qp.qpNum, this.#peerRnrRetry);
     if (!qp.managed) {
       this.#raise({ type: CmEventType.CONNECT_RESPONSE, privateData: rep.privateData, conn });
       return;

@@ -303,6 +303,11 @@ export class ControlVerbs {
     core.settleOverruns();
   }
 
+  /** Notes how often the peer of a queue pair repeats a request after RNR NAKs. */
+  limitRnrRetries(qpn: number, rnrRetry: number): void {
+    this.core.objects.qps.get(qpn).peerRnrRetry = rnrRetry;
+  }
+
   queryQp(qpn: number): QpAttr {
     return this.core.objects.qps.get(qpn).query();
   }

@@ -49,8 +49,8 @@ export class PacketBuilder {
   }
 
   /** As {@link PacketSink.look}. */
-  look(path: Path): void {
-    this.sink.look?.(path);
+  look(path: Path): number {
+    return this.sink.look?.(path) ?? -1;
   }
 
   /** How much of a message a packet along `path` may carry where that is more than any path MTU; else 0. */

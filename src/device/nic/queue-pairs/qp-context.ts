@@ -49,6 +49,8 @@ export interface QpContext extends PacketOrigin, Scheduled, CopyingQp {
   readonly mayStart: boolean;
   /** Whether requests of the peer are executed: an error of the send queue does not touch them (SQE). */
   readonly mayReceive: boolean;
+  /** Its row in `NicCore.peers`. */
+  readonly peerRow: number;
   /** Counts the WRITEs of the peer, where the program wants that. */
   readonly remoteWrites: CompletionCounter | undefined;
 

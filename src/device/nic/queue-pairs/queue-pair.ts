@@ -9,7 +9,8 @@ import {
   type QpType,
   Syndrome,
 } from '../../ibta/index.js';
-import { createPath, OpcodeBit, opcodeBits, type OpcodeService, type PacketMeta, type Path } from '../../wire/index.js';
+import { createPath, OpcodeBit, opcodeBits, OpcodeService, type PacketMeta, type Path } from '../../wire/index.js';
+import { type PeerFacts, RNR_RETRY_INFINITE } from '../../stand-in/index.js';
 import type { ParkedPacket } from '../memory/copying/parked-packets.js';
 import { QpCopies, type Side } from '../memory/copying/qp-copies.js';
 import type { NicCore } from '../nic-core.js';
@@ -127,6 +128,7 @@ export class QueuePair implements QpContext, QueuePairParts {
   way = 0;
   held = false;
   mayPass = false;
+  peerRow = 0;
 
   copies: QpCopies | undefined;
   remoteWrites: CompletionCounter | undefined;
@@ -145,6 +147,8 @@ export class QueuePair implements QpContext, QueuePairParts {
   #heardFromPeer = false;
   /** When the peer was last told of congestion. */
   #notifiedUs = -Infinity;
+  /** How often the peer repeats a request after RNR NAKs; -1: nobody has said. */
+  #peerRnrRetry = -1;
 
   constructor(
     parts: QueuePairParts,
@@ -264,6 +268,8 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.destQpn = this.attr.destQpNum;
     if (changes.pathMtu !== undefined) this.mtuBytes = mtuBytes;
     this.refreshPkey();
+    if (to === QpState.RTR && this.#isReliable && this.peerRow === 0) this.peerRow = this.core.peers.open(this.#facts);
+    else this.core.peers.write(this.peerRow, this.#facts);
     if (to === QpState.RESET) this.#reset();
     else if (to === QpState.ERR) this.enterError(cause);
     else {
@@ -277,6 +283,7 @@ export class QueuePair implements QpContext, QueuePairParts {
       this.#publish(to);
       if (to === QpState.SQD && !this.sending.busy) this.onSendIdle();
     }
+    this.#limitRnrRetries();
     this.core.schedule(this, PendingWork.BOTH);
   }
 
@@ -320,6 +327,29 @@ export class QueuePair implements QpContext, QueuePairParts {
   /** Looks its P_Key up again: the port's table, or its own index, has changed. */
   refreshPkey(): void {
     this.pkey = this.core.port.pkey(this.attr.pkeyIndex);
+  }
+
+  /** How often the peer repeats a request after RNR NAKs, as the connection manager has told it. */
+  set peerRnrRetry(rnrRetry: number) {
+    this.#peerRnrRetry = rnrRetry;
+    this.#limitRnrRetries();
+  }
+
+  get #isReliable(): boolean {
+    return this.responds && (this.service === OpcodeService.RC || this.service === OpcodeService.XRC);
+  }
+
+  /** As a stand-in needs them. */
+  get #facts(): PeerFacts {
+    const { qpn, destQpn, service = 0, pkey, path } = this;
+    return { qpn, destQpn, service, pkey, peer: path.dgid, own: path.sgid };
+  }
+
+  /** Where nobody has said it, both ends have probably been given the same attributes. */
+  #limitRnrRetries(): void {
+    const { peerRow, state, attr } = this;
+    const likely = state === QpState.RTS ? attr.rnrRetry : RNR_RETRY_INFINITE;
+    this.core.peers.limitRnrRetries(peerRow, this.#peerRnrRetry < 0 ? likely : this.#peerRnrRetry);
   }
 
   /**
@@ -467,10 +497,15 @@ export class QueuePair implements QpContext, QueuePairParts {
     this.#drainNotice = false;
     this.attr = initialAttributes(this.cap);
     this.destQpn = 0;
+    this.#peerRnrRetry = -1;
   }
 
   #publish(state: QpState): void {
     this.state = state;
+    if (this.peerRow !== 0 && !this.mayReceive) {
+      this.core.peers.close(this.peerRow);
+      this.peerRow = 0;
+    }
     this.sq.publishState(state);
     this.rq.publishState(state);
     this.#watcher?.stateChanged();

@@ -26,6 +26,8 @@ const ASK_DELAY_US = 250;
 const MIN_REST_US = 250;
 /** rnr_retry value that stands for unlimited retries (IBTA 9.7.5.2.8). */
 const RNR_RETRY_INFINITE = 7;
+/** A peer that takes no turn for longer counts as one that does not answer: 5 minutes. */
+const MAX_STANDSTILL_US = 300e6;
 /** A timer that fires later than this is not merely late: this NIC was not run. */
 const STARVED_US = 1000;
 /** With a quarter of all packets lost, one in 262,144 is lost this often in a row. A packet that never arrives ends here. */
@@ -86,7 +88,7 @@ function startTimer(s: SenderState): void {
 /** The timer ran out `lateUs` ago. */
 export function onTimer(s: SenderState, lateUs: number): void {
   const { core, qp, window } = s;
-  if (window.busy) core.builder.look(qp.path);
+  const beat = window.busy ? core.builder.look(qp.path) : -1;
   const isAnswerWaiting = qp.copies?.responses.waiting === true;
   if (s.timerFor === TimerReason.RNR) {
     s.phase = Phase.REWOUND;
@@ -96,7 +98,7 @@ export function onTimer(s: SenderState, lateUs: number): void {
   } else if (qp.held || isAnswerWaiting) {
     s.arm(s.timerFor, core.nowUs + s.ackTimeoutUs);
   } else if (window.inFlight > 0 || s.phase === Phase.REWOUND) {
-    if (waitAgain(s, lateUs)) return;
+    if (waitAgain(s, lateUs) || waitsForTurns(s, beat)) return;
     s.gapSeen = false;
     s.goBacks = 0;
     retry(s, Syndrome.RETRY_TIMEOUT);
@@ -224,6 +226,28 @@ function waitAgain(s: SenderState, lateUs: number): boolean {
   }
   s.starved = true;
   s.arm(TimerReason.RETRY, s.core.nowUs + Math.min(lateUs, s.ackTimeoutUs));
+  return true;
+}
+
+/**
+ * A peer in this machine may be alive and take no turns: its program computes, or was stopped. Nothing of what it was sent is lost
+ * then, and no retry is due. The first timeout sends the packets again, without a retry, so that a peer that merely sleeps
+ * wakes. Where the peer has taken no turn by the next one, it stands still.
+ *
+ * @param beat changes with each turn of the peer; -1 where that cannot be seen
+ * @returns whether the requester waits
+ */
+function waitsForTurns(s: SenderState, beat: number): boolean {
+  const { nowUs } = s.core;
+  if (beat < 0 || nowUs - s.waitingSinceUs > MAX_STANDSTILL_US) return false;
+  if (beat === s.peerBeat) {
+    s.arm(TimerReason.RETRY, nowUs + s.ackTimeoutUs);
+    return true;
+  }
+  s.peerBeat = beat;
+  if (s.hasAsked) return false;
+  s.hasAsked = true;
+  rewind(s);
   return true;
 }
 

@@ -34,6 +34,7 @@ import {
   xrcethOffset,
   xrcethSrqn,
 } from '../../wire/index.js';
+import { Row } from '../../stand-in/index.js';
 import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import type { RemoteGrant } from '../memory/remote-grant.js';
 import type { NicCore } from '../nic-core.js';
@@ -142,6 +143,7 @@ export class Responder implements ReceivingHalf {
     this.#refusal = undefined;
     this.#writeRequests = 0;
     this.#msn = 0;
+    this.#tellStandIn();
     this.#nakSent = NakSent.NONE;
     this.#unfinished = Unfinished.NONE;
     this.#answered.reset(depth);
@@ -433,6 +435,7 @@ export class Responder implements ReceivingHalf {
     const last = this.#expectedPsn;
     this.#expectedPsn = psnAdd(last, packets);
     if (endsMessage) this.#msn = (this.#msn + 1) & 0xffffff;
+    this.#tellStandIn();
     if (this.#untold && psnDiff(this.#aheadPsn, this.#expectedPsn) >= 0) {
       // Packets ahead of the gap were dropped; an ACK instead of the NAK would hide that from the peer.
       this.#nakSent = NakSent.SEQUENCE_ERROR;
@@ -440,6 +443,13 @@ export class Responder implements ReceivingHalf {
     } else if (ackRequest) {
       this.sender.acknowledge(last, ACK_SYNDROME, this.#msn);
     }
+  }
+
+  #tellStandIn(): void {
+    const { words } = this.core.peers;
+    const { peerRow } = this.qp;
+    words[peerRow + Row.EXPECTED_PSN] = this.#expectedPsn;
+    words[peerRow + Row.MSN] = this.#msn;
   }
 
   /** No receive request is posted: ask the peer to come again later. */

@@ -112,6 +112,10 @@ export class SenderState {
   gapSeen = false;
   /** The retry timer ran out while this NIC was not run, and was set once more. */
   starved = false;
+  /** What the link told of the peer's turns when packets were last sent again; -1: nothing. */
+  peerBeat = -1;
+  /** Whether packets were sent again without a retry, to see whether the peer takes turns. */
+  hasAsked = false;
   stalled: StalledRequest | undefined;
   /** The peer's last packet refused a request that is complete here. */
   lateRefusal: { readonly psn: number; readonly code: number } | undefined;
@@ -167,6 +171,8 @@ export class SenderState {
     this.gapSeen = false;
     this.goBacks = 0;
     this.starved = false;
+    this.peerBeat = -1;
+    this.hasAsked = false;
   }
 
   /** No packet is in flight. */

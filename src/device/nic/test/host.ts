@@ -5,6 +5,7 @@ import {
   type SimulatedLinkOptions,
   type SimulatedNetwork,
 } from '../../link/simulated/index.js';
+import type { PeerTable } from '../../stand-in/index.js';
 import { Nic, type NicAsyncEvent, type NicLimits } from '../index.js';
 import type { PacketSink } from '../nic-config.js';
 import {
@@ -28,6 +29,8 @@ export interface HostOptions {
   readonly memory?: (() => Manner | undefined) | undefined;
   /** What the NIC sends into, around the link's own. */
   readonly sink?: (inner: PacketSink) => PacketSink;
+  /** Where its stand-in looks. */
+  readonly peers?: PeerTable;
 }
 
 export interface MrOptions {
@@ -178,6 +181,7 @@ export class TestHost {
       gids: [this.link.gid],
       portMtu: options.portMtu ?? Mtu.MTU_4096,
       doorbells,
+      peers: options.peers,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
     this.pd = this.nic.control.allocPd();

@@ -3,9 +3,10 @@ import type { AdapterFacts } from '../../../providers/soft/index.js';
 import { type Life, ownTurn, SharedLife } from '../../../api/runtime/index.js';
 import type { PolledLink } from '../../../device/link/index.js';
 import { CommandError } from '../../../device/nic/index.js';
-import { inRootContext, nowUs } from '../../system/index.js';
-import { type AdapterSpec, openNativeAdapter } from '../native-adapter.js';
+import { inRootContext, interfaceFacts, nowUs } from '../../system/index.js';
+import { type AdapterSpec, openNativeAdapter, type StandInParts } from '../native-adapter.js';
 import { LoopSpin } from '../event-loop/loop-spin.js';
+import { standInFor } from '../stand-in/stand-in-thread.js';
 import { requireRoom } from '../spare-room.js';
 import { LinkWatch } from './link-watch.js';
 import { moveIn, moveOut, type Resident } from './residents.js';
@@ -36,6 +37,8 @@ export class InlineNic implements Resident {
   });
   #choreTimer: NodeJS.Timeout | undefined;
   #open = true;
+  /** Of a NIC with a stand-in, from its first connected queue pair on. */
+  #endStandIn: (() => void) | undefined;
 
   /** @throws CommandError as `openNativeAdapter` */
   constructor(
@@ -43,7 +46,7 @@ export class InlineNic implements Resident {
     readonly warn: (text: string) => void,
   ) {
     requireRoom();
-    const { adapter, facts, link, pause } = openNativeAdapter(spec, warn);
+    const { adapter, facts, link, pause, standIn } = openNativeAdapter(spec, warn);
     this.facts = facts;
     this.#adapter = adapter;
     this.#link = link;
@@ -51,6 +54,7 @@ export class InlineNic implements Resident {
     this.#watch = new LinkWatch(link, () => this.#onReadable());
     moveIn(this);
     adapter.onDue = () => this.#onDue();
+    if (standIn !== undefined) standIn.peers.onFirst = () => this.#beginStandIn(standIn);
     const { chores } = adapter;
     if (chores === undefined) return;
     chores.onRun = () => this.#scheduleChores(chores);
@@ -148,6 +152,9 @@ export class InlineNic implements Resident {
     this.#failure =
       "the NIC was interrupted in the midst of its work, and can do no more; one whose host is 'thread' cannot be";
     moveOut(this);
+    // Peers are not to wait for it.
+    this.#endStandIn?.();
+    this.#link.forsake?.();
     this.#adapter.broken();
     return false;
   }
@@ -160,6 +167,7 @@ export class InlineNic implements Resident {
   #close(): void {
     this.#open = false;
     moveOut(this);
+    this.#endStandIn?.();
     this.#spin.end();
     this.#watch.close();
     this.#clearAlarm();
@@ -168,6 +176,26 @@ export class InlineNic implements Resident {
       this.#adapter.push(nowUs());
       this.#adapter.close();
     } else this.#adapter.abandon();
+  }
+
+  /**
+   * The event loop moves the NIC from now on, whether anybody waits or not, so that the stand-in answers only while the program
+   * computes.
+   */
+  #beginStandIn({ kept, memory }: StandInParts): void {
+    const { gid, address } = this.facts;
+    // A link-local address names its interface.
+    const [, zone = ''] = address.split('%', 2) as [string, string?]; // a split gives at least one part
+    const scopeId = zone === '' ? 0 : (interfaceFacts(zone)?.index ?? 0);
+    const nic = { peers: memory, fd: this.#link.pollFds[0], ipv6: this.#link.ipv6, gid, scopeId };
+    const end = standInFor(nic, kept, this.warn);
+    const life = this.watch();
+    life.unref();
+    this.#endStandIn = () => {
+      this.#endStandIn = undefined;
+      life.end();
+      end();
+    };
   }
 
   /** Chores also want doing when the program leaves its NIC alone, but are no reason for a process to live on. */

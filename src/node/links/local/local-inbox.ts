@@ -58,6 +58,8 @@ export class Inbox implements LocalIdentity {
     words.set(this.gidWords, Header.GID);
     words[Header.SLOTS] = SLOTS;
     words[Header.RING_BYTES] = RING_BYTES;
+    // Another number than that of an earlier inbox at the address.
+    words[Header.BEAT] = randomU32() & 0x7fffffff;
     Atomics.store(words, Header.STATE, InboxState.OPEN);
   }
 
@@ -150,6 +152,11 @@ export class Inbox implements LocalIdentity {
     }
   }
 
+  /** The owner takes a turn: senders that wait for an answer see that it runs. */
+  beat(): void {
+    this.control[Header.BEAT] = (this.control[Header.BEAT] + 1) & 0x7fffffff;
+  }
+
   get asleep(): boolean {
     return Atomics.load(this.control, Header.ASLEEP) !== 0;
   }
@@ -157,6 +164,11 @@ export class Inbox implements LocalIdentity {
   /** Says whether somebody who puts something in has to wake us. */
   set asleep(asleep: boolean) {
     Atomics.store(this.control, Header.ASLEEP, asleep ? 1 : 0);
+  }
+
+  /** Nobody takes anything any more; others see that at once. */
+  forsake(): void {
+    if (this.control.length > 0) Atomics.store(this.control, Header.STATE, InboxState.CLOSED);
   }
 
   /** Nobody sends any more; others see that at once. */

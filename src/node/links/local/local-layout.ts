@@ -8,7 +8,7 @@
 
 /** `VERB`, and a number that changes with anything on this page. */
 export const INBOX_MAGIC = 0x42524556;
-export const INBOX_VERSION = 2;
+export const INBOX_VERSION = 3;
 
 export const SLOTS = 64;
 /**
@@ -37,6 +37,8 @@ export const Header = {
   ASLEEP: 16,
   /** Counts the changes of slots' states that senders make. */
   CLAIMS: 32,
+  /** Another number, 31 bits, after each turn of the owner. */
+  BEAT: 48,
 } as const;
 
 export const InboxState = { OPEN: 1, CLOSED: 2 } as const;

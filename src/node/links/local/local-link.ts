@@ -9,6 +9,7 @@ import {
 } from '../../../device/link/index.js';
 import { isMulticastGid, type Path } from '../../../device/wire/index.js';
 import { randomU32 } from '../../system/index.js';
+import type { KeptPackets } from '../udp/kept-packets.js';
 import { UdpLink } from '../udp/udp-link.js';
 import { LocalArrivals, Scratch } from './local-arrivals.js';
 import { type InboxDirectory, inboxDirectory } from './local-directory.js';
@@ -29,6 +30,8 @@ export interface LocalLinkOptions {
   readonly recorded?: boolean | undefined;
   /** Takes sentences about what does not work as it should. */
   readonly warn?: ((text: string) => void) | undefined;
+  /** As `UdpLinkOptions.kept`. */
+  readonly kept?: KeptPackets | undefined;
   /** Where the memory is, in place of /dev/shm. */
   readonly directory?: string | undefined;
 }
@@ -105,6 +108,7 @@ export class LocalLink implements PolledLink, Ways {
 
   receive(receiver: PacketReceiver, maxPackets: number): number {
     if (!this.#open) return 0;
+    this.inbox.beat();
     if (this.#watched) return this.#receiveWatched(receiver, maxPackets);
     const packets = this.#receiveByMemory(receiver, maxPackets);
     this.#untilSocket -= 1;
@@ -199,14 +203,22 @@ export class LocalLink implements PolledLink, Ways {
 
   /** As {@link Ways.wake}. Since it is a system call anyway, it is also the moment to see who sleeps for ever. */
   wake(neighbour: Neighbour): void {
-    if (this.look(neighbour)) this.udp.wake(neighbour.gid);
+    if (neighbour.isAlive()) this.udp.wake(neighbour.gid);
+    else this.#drop(neighbour);
   }
 
   /** As {@link Ways.look}. @returns whether it is */
   look(neighbour: Neighbour): boolean {
-    if (neighbour.isAlive()) return true;
-    this.#drop(neighbour);
-    return false;
+    if (!neighbour.isAlive()) {
+      this.#drop(neighbour);
+      return false;
+    }
+    if (neighbour.isConnected && neighbour.takeSleep()) this.udp.wake(neighbour.gid);
+    return true;
+  }
+
+  forsake(): void {
+    this.inbox.forsake();
   }
 
   joinGroup(group: Gid): void {
@@ -371,14 +383,15 @@ export class LocalLink implements PolledLink, Ways {
  * @throws LinkError as {@link UdpLink.open}; `EOPNOTSUPP` when it is to go by memory alone and there is none to be shared
  */
 export function openNativeLink(options: LocalLinkOptions = {}): PolledLink {
-  const { address, kind = 'auto', directory } = options;
-  if (kind === 'udp') return UdpLink.open({ address });
+  const { address, kind = 'auto', directory, kept } = options;
+  const alone = { address, kept, wakeable: kept !== undefined };
+  if (kind === 'udp') return UdpLink.open(alone);
   const found = inboxDirectory(directory);
   if ('problem' in found) {
     if (kind === 'shm') throw noMemory(found.problem);
-    return UdpLink.open({ address });
+    return UdpLink.open(alone);
   }
-  const udp = UdpLink.open({ address, wakeable: true });
+  const udp = UdpLink.open({ address, kept, wakeable: true });
   const inbox = isLinkLocal(udp.gid) ? 'the address is a link-local one' : Inbox.create(found, udp.gid);
   if (typeof inbox !== 'string') return new LocalLink(udp, found, inbox, options);
   if (kind === 'auto') return udp;

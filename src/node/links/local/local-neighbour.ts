@@ -147,6 +147,11 @@ export class Neighbour {
     return this.control[Header.STATE] === InboxState.OPEN && isLocked(this.fd);
   }
 
+  /** Another number after each turn of its NIC. */
+  get beat(): number {
+    return Atomics.load(this.control, Header.BEAT) & 0x7fffffff;
+  }
+
   /** Whether {@link close} was called. */
   get isClosed(): boolean {
     return this.control.length === 0;

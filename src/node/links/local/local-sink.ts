@@ -18,8 +18,8 @@ export interface Way {
 export interface Ways {
   find(path: Path): Way;
   wake(neighbour: Neighbour): void;
-  /** Looks whether somebody is still there. */
-  look(neighbour: Neighbour): void;
+  /** Looks whether a neighbour is still there, and wakes it. @returns whether it is */
+  look(neighbour: Neighbour): boolean;
 }
 
 /** What waits to be published together; with more, the receiver may as well begin to work on it. */
@@ -108,9 +108,9 @@ export class LocalSink implements PacketSink {
   }
 
   /** As {@link PacketSink.look}. */
-  look(path: Path): void {
+  look(path: Path): number {
     const { neighbour } = path === this.#path ? this.#way : this.#find(path);
-    if (neighbour !== undefined) this.ways.look(neighbour);
+    return neighbour !== undefined && this.ways.look(neighbour) ? neighbour.beat : -1;
   }
 
   /** As {@link PacketSink.segmentBytes}. */

@@ -19,6 +19,7 @@ import {
   writeSockaddr,
 } from '../../system/index.js';
 import { addressStatus, type LocalAddress, openFirstFree } from './udp-address.js';
+import type { KeptPackets } from './kept-packets.js';
 import { FrameCounts, UdpFrames } from './udp-frames.js';
 import { UdpArrivals, UdpReceiver } from './udp-receiver.js';
 import { NO_SEGMENTATION, probeSegmentation } from './udp-segmentation.js';
@@ -32,6 +33,8 @@ export interface UdpLinkOptions {
   readonly segmentation?: boolean | undefined;
   /** Datagrams without a byte in them say "wake up", and nothing else. Default: they are packets like others, and bad ones. */
   readonly wakeable?: boolean | undefined;
+  /** By which a stand-in takes packets while nobody calls `receive`. Needs `wakeable`. */
+  readonly kept?: KeptPackets | undefined;
 }
 
 /** What arrives elsewhere than at the link's own address. */
@@ -79,6 +82,7 @@ export class UdpLink implements PolledLink {
   readonly sink: UdpSink;
   readonly #socket: UdpSocket;
   readonly #local: LocalAddress;
+  readonly #kept: KeptPackets | undefined;
   readonly #arrivals: UdpArrivals;
   readonly #receiver: UdpReceiver;
   readonly #groups: GroupTable<GroupSide>;
@@ -94,8 +98,13 @@ export class UdpLink implements PolledLink {
   #status: LinkStatus = { up: true, present: true };
   #open = true;
 
-  private constructor(socket: UdpSocket, address: LocalAddress, segmentation: boolean, wakeable: boolean) {
+  private constructor(
+    socket: UdpSocket,
+    address: LocalAddress,
+    { segmentation = true, wakeable = false, kept }: UdpLinkOptions,
+  ) {
     this.#socket = socket;
+    this.#kept = kept;
     this.#local = address;
     this.gid = address.gid;
     this.ipv6 = address.ipv6;
@@ -128,7 +137,7 @@ export class UdpLink implements PolledLink {
     return openFirstFree(options.address, ROCE_PORT, (address) => {
       const socket = openAddressSocket(address);
       try {
-        return new UdpLink(socket, address, options.segmentation ?? true, options.wakeable ?? false);
+        return new UdpLink(socket, address, options);
       } catch (error) {
         socket.close();
         throw error;
@@ -164,6 +173,15 @@ export class UdpLink implements PolledLink {
   }
 
   receive(receiver: PacketReceiver, maxPackets: number): number {
+    if (!this.#open) return 0;
+    const kept = this.#kept;
+    if (kept?.beat() !== true) return this.#receiveBySockets(receiver, maxPackets);
+    const received = kept.receive(receiver, maxPackets, this.ipv6, this.gid);
+    return received + this.#receiveBySockets(receiver, maxPackets);
+  }
+
+  #receiveBySockets(receiver: PacketReceiver, maxPackets: number): number {
+    // A receiver may have closed the link.
     if (!this.#open) return 0;
     const received = this.#receiver.receive(receiver, maxPackets);
     const poll = this.#sidePoll;
@@ -233,6 +251,7 @@ export class UdpLink implements PolledLink {
     this.#groups.clear();
     this.#sidesChanged();
     this.#open = false;
+    this.#kept?.close();
     this.#socket.close();
   }
 
@@ -254,7 +273,14 @@ export class UdpLink implements PolledLink {
       frame_send_err: frames.sendErrors,
       received_frames: frames.received,
       frames_truncated: frames.truncated,
+      ...this.#standInCounts(),
     };
+  }
+
+  #standInCounts(): Record<string, number> {
+    if (this.#kept === undefined) return {};
+    const { rnrNaks, mras, kept, dropped } = this.#kept.counts;
+    return { stand_in_rnr_naks: rnrNaks, stand_in_mras: mras, stand_in_kept: kept, stand_in_dropped: dropped };
   }
 
   #dropped(): number {

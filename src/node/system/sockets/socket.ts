@@ -45,12 +45,22 @@ export function writeSockaddr(bytes: Uint8Array, offset: number, ipv6: boolean, 
 export class UdpSocket {
   readonly fd: number;
   readonly native: NativeHost;
-  readonly #descriptor: Descriptor;
+  readonly #descriptor: Descriptor | undefined;
   readonly #scratch = new NativeBlock(64);
 
-  /** @throws SystemCallError (`EAFNOSUPPORT` where the machine has no IPv6) */
-  constructor(readonly ipv6: boolean) {
+  /**
+   * @param borrowed the descriptor of a socket that another thread has opened, and closes
+   * @throws SystemCallError (`EAFNOSUPPORT` where the machine has no IPv6)
+   */
+  constructor(
+    readonly ipv6: boolean,
+    borrowed?: number,
+  ) {
     this.native = requireNativeHost();
+    if (borrowed !== undefined) {
+      this.fd = borrowed;
+      return;
+    }
     const domain = ipv6 ? AF_INET6 : AF_INET;
     const fd = this.native.libc.socket(domain, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) throw this.native.failure('socket');
@@ -101,6 +111,6 @@ export class UdpSocket {
 
   /** Idempotent. */
   close(): void {
-    this.#descriptor.close();
+    this.#descriptor?.close();
   }
 }
