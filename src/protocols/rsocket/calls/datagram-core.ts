@@ -72,7 +72,7 @@ export class DatagramCore {
         return;
       } catch (error) {
         id[Symbol.dispose]();
-        if (port !== 0 || tries >= PORT_TRIES || !isLocked(error)) throw error;
+        if (port !== 0 || tries >= PORT_TRIES || !isAddressInUse(error)) throw error;
       }
     }
   }
@@ -95,7 +95,7 @@ export class DatagramCore {
       } catch (error) {
         id[Symbol.dispose]();
         channel[Symbol.dispose]();
-        if (tries >= PORT_TRIES || !isLocked(error)) throw error;
+        if (tries >= PORT_TRIES || !isAddressInUse(error)) throw error;
       }
     }
     return this.socket(call);
@@ -215,7 +215,7 @@ export class DatagramCore {
   }
 }
 
-function isLocked(error: unknown): boolean {
+function isAddressInUse(error: unknown): boolean {
   return error instanceof VerbsError && error.errno === 'EADDRINUSE';
 }
 
