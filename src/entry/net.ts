@@ -1,37 +1,4 @@
 /** `node:net` over RDMA, for programs that run in Node. What programs may lean on stands here name by name. */
 import '../node/hosting/index.js';
 
-export {
-  Agent,
-  type AgentOptions,
-  attach,
-  type AttachOptions,
-  connect,
-  type ConnectionListener,
-  connector,
-  type Connector,
-  type ConnectorOptions,
-  createConnection,
-  createServer,
-  type DeviceOptions,
-  type DropArgument,
-  isIP,
-  isIPv4,
-  isIPv6,
-  type KeepAliveOptions,
-  type NetConnectOptions,
-  type NetListenOptions,
-  type OnConnect,
-  type OnReadOptions,
-  Server,
-  type ServerEvents,
-  type ServerOptions,
-  Socket,
-  type SocketAddressInfo,
-  type SocketConnectOptions,
-  type SocketOptions,
-  type SocketReadyState,
-  type StreamOptions,
-  type StreamSocket,
-  type UndiciOptions,
-} from '../protocols/net/index.js';
+export * from '../protocols/net/index.js';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inboxDirectory } from '../../src/node/links/local/local-directory.js';
-import { statisticsDirectory } from '../../src/node/statistics/statistics-file.js';
+import { statisticsDirectory } from '../../src/node/statistics/index.js';
 import { NET } from '../../test/support/loopback.js';
 
 const ROCE_PORT = 4791;

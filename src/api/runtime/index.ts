@@ -5,14 +5,6 @@ export { runtime, useRuntime, warnOf } from './current.js';
 export type { Folder, FolderFile } from './folder.js';
 export { inPieces, LONGEST_MS, portable } from './portable.js';
 export { isTimeHeld, isYielding, nextHeldRound, yieldRound } from './rounds.js';
-export type {
-  Ambient,
-  AsyncContext,
-  CaptureFile,
-  DatagramPort,
-  DatagramPortOptions,
-  Life,
-  Runtime,
-} from './runtime.js';
+export * from './runtime.js';
 export { SharedLife } from './shared-life.js';
 export { type EventFollower, type Following, Waiters, type WaitSource } from './waiters.js';

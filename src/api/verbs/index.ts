@@ -1,16 +1,6 @@
 /** The verbs API: what every provider implements, and what all of them share. */
 export { CmEventType, EventType, type Named, WcOpcode, WcStatus } from './text/named-constants.js';
-export {
-  type Address,
-  highWord,
-  isAddress,
-  isU32,
-  isWrId,
-  joinWords,
-  joinWordsNumber,
-  lowWord,
-  type WrId,
-} from './address.js';
+export * from './address.js';
 export { DeviceMemoryBase } from './device-memory-base.js';
 export { invalid, PostError, type Problem, problemOf, refuse, VerbsError } from './errors.js';
 export { ahAttrFromWc, type GrhHeader, parseGrh, type ReverseAddress } from './grh.js';
@@ -20,46 +10,7 @@ export type { AhAttrInit, QpModifyAttr, QpRateLimit } from './objects/queue-pair
 export type { CqModeration, CqModifyAttr } from './objects/completion.js';
 export type { CompCntrInitAttr, QpAttachCompCntrAttr } from './objects/completion-counter.js';
 export type { GidEntry, RtValues } from './objects/context.js';
-export type {
-  DeviceMemory,
-  Ah,
-  AsyncEvent,
-  BindMwRequest,
-  CompChannel,
-  CompCntr,
-  Context,
-  Cq,
-  CqEvent,
-  CqInitAttr,
-  DatagramDestination,
-  Device,
-  DeviceEvent,
-  Mr,
-  MrChange,
-  Mw,
-  MwBind,
-  MwBindInfo,
-  ParentDomain,
-  ParentDomainInitAttr,
-  Pd,
-  PortEvent,
-  Qp,
-  QpBase,
-  QpEvent,
-  QpInitAttr,
-  QpQuery,
-  SendBuilder,
-  SendRequest,
-  SendWithImmRequest,
-  SendWr,
-  Srq,
-  SrqEvent,
-  SrqInitAttr,
-  Td,
-  Xrcd,
-  XrcTargetQp,
-  XrcTargetQpQuery,
-} from './objects/objects.js';
+export * from './objects/objects.js';
 export type { DeviceMemoryPlace } from '../../device/ibta/index.js';
 export { type AllocOptions, incRkey, type RegistrableMemory, type RegMrOptions } from './objects/memory.js';
 export type { HostChoice, HostKind, LinkKind, OpenOptions, SharedDevice } from './objects/open-options.js';
@@ -93,46 +44,10 @@ export { ahInitProblem, ahProblem, completeAhAttr } from './checks/address-check
 export { bindRequestProblem, mwTypeProblem } from './checks/bind-checks.js';
 export { cqeProblem, cqFlagsProblem, cqInitProblem, moderationProblem } from './checks/cq-checks.js';
 export { completeQpAttr, modifyInitProblem, modifyProblem } from './checks/qp-attributes.js';
-export {
-  hasReceiveQueue,
-  qpInitProblem,
-  rateLimitProblem,
-  sendOpOf,
-  sendOpProblem,
-  sendOpsOf,
-} from './checks/qp-checks.js';
-export {
-  accessProblem,
-  adviseProblem,
-  defaultIova,
-  iovaProblem,
-  pieceOfRegionProblem,
-  reregFlagsOf,
-  reregProblem,
-} from './checks/region-checks.js';
-export {
-  bindMwProblem,
-  datagramProblem,
-  flushProblem,
-  isAtomicAligned,
-  queueFullProblem,
-  recvProblem,
-  sendProblem,
-  srqRecvProblem,
-  wrFlagsProblem,
-  xrcProblem,
-} from './checks/request-checks.js';
-export {
-  hasOpcode,
-  mayBeInline,
-  movesData,
-  namesSharedQueue,
-  opcodeProblem,
-  type OpcodeRule,
-  opcodeRules,
-  recvStateProblem,
-  sendStateProblem,
-} from './checks/send-rules.js';
+export * from './checks/qp-checks.js';
+export * from './checks/region-checks.js';
+export * from './checks/request-checks.js';
+export * from './checks/send-rules.js';
 export { capProblem, completeQpCap, defaultQpCap } from './checks/sizes.js';
 export { completeSrqInit, openQpProblem, srqInitProblem, srqModifyProblem, xrcdProblem } from './checks/srq-checks.js';
 export {
@@ -149,46 +64,5 @@ export {
 export { type FieldsOf, fieldsProblem, nameAdvice, openFields, openingFields } from './checks/fields.js';
 export { adviceFor, type ExplainableEvent, explainEvent } from './text/advice.js';
 export { type Explainable, explainStatus } from './text/status-advice.js';
-export {
-  accessFlagsStr,
-  adviseMrFlagsStr,
-  createCqAttrFlagsStr,
-  deviceCapFlagsStr,
-  odpGeneralCapsStr,
-  odpTransportCapsStr,
-  placementTypeStr,
-  qpAttrMaskStr,
-  qpCreateFlagsStr,
-  qpCreateSendOpsFlagsStr,
-  rawPacketCapsStr,
-  reregMrFlagsStr,
-  sendFlagsStr,
-  srqAttrMaskStr,
-  wcExFlagsStr,
-  wcFlagsStr,
-  xrcdOpenFlagsStr,
-} from './text/flag-strings.js';
-export {
-  adviseMrAdviceStr,
-  atomicCapStr,
-  eventTypeStr,
-  formatMicroseconds,
-  gidTypeStr,
-  linkLayerStr,
-  migStateStr,
-  mtuStr,
-  mwTypeStr,
-  nodeTypeStr,
-  physStateStr,
-  portStateStr,
-  qpStateStr,
-  qpTypeStr,
-  rateStr,
-  selectivityLevelStr,
-  srqTypeStr,
-  syndromeStr,
-  transportTypeStr,
-  wcOpcodeStr,
-  wcStatusStr,
-  wrOpcodeStr,
-} from './text/strings.js';
+export * from './text/flag-strings.js';
+export * from './text/strings.js';

@@ -20,15 +20,5 @@ export type {
   Value,
   Verb,
 } from './command.js';
-export {
-  type ShownCq,
-  type ShownId,
-  type ShownMr,
-  type ShownObjects,
-  type ShownOwner,
-  type ShownOwnQp,
-  type ShownPd,
-  type ShownSrq,
-  showObjects,
-} from './shown-objects.js';
+export * from './shown-objects.js';
 export { AsyncEventRing, createAsyncEventRing, createCmEventRing } from './event-ring.js';

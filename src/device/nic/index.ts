@@ -19,13 +19,4 @@ export { Nic } from './nic.js';
 export type { ShownQp } from './queue-pairs/queue-pair.js';
 export { DEFAULT_PKEY, type PortChange, type PortStatus } from './port/port.js';
 export { createRing, exchangeWord, isShared, readChanged, readWord, writeWord } from './rings/ring-words.js';
-export {
-  DEFAULT_LIMITS,
-  type MulticastGroups,
-  type NicAsyncEvent,
-  type NicConfig,
-  type NicEvents,
-  type NicLimits,
-  type PacketSink,
-  type SendFrame,
-} from './nic-config.js';
+export * from './nic-config.js';

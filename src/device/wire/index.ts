@@ -5,18 +5,7 @@ export * from './packets/bth.js';
 export * from './packets/headers.js';
 export * from './packets/opcode.js';
 export * from './ip/path.js';
-export {
-  type Family,
-  familyOf,
-  gidKey,
-  isAddressText,
-  isAny,
-  isGroup,
-  isLoopback,
-  isMulticastGid,
-  MULTICAST_QPN,
-  plainAddress,
-} from './ip/ip-address.js';
+export * from './ip/ip-address.js';
 export { crc32, type Crc32 } from './icrc/crc32.js';
 export * from './icrc/icrc.js';
 export * from './icrc/icrc-verifier.js';
@@ -25,7 +14,11 @@ export * from './packets/packet-text.js';
 export * from './ip/ip.js';
 export * from './ip/locate.js';
 export * from './mad.js';
-export * from './cm/index.js';
+/** The connection manager's messages, and what rdma_cm puts into them. */
+export * from './cm/messages.js';
+export { CM_PRIVATE_DATA_BYTES } from './cm/layouts.js';
+export { CM_CLASS_VERSION, decodeCmMessage, encodeCmMessage } from './cm/codec.js';
+export * from './cm/cma-header.js';
 export { CaptureFrames, CaptureReader, readCapture } from './captures/capture.js';
 export { CaptureError, type CaptureRecord, Direction } from './captures/capture-format.js';
 export { FlowTable } from './captures/flows.js';

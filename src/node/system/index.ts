@@ -1,14 +1,6 @@
 /** The machine: system calls, memory by its address, clocks, random numbers, quick checksums. */
 export { nowUs, wallClockNs } from './clock.js';
-export {
-  agrees,
-  CRC32_SOURCES,
-  type Crc32Function,
-  type Crc32Implementation,
-  type Crc32Source,
-  nativeCrc32s,
-  quickestCrc32,
-} from './crc32.js';
+export * from './crc32.js';
 export { EventFd } from './waiting/event-fd.js';
 export { canNailDown, isShared, nailDown } from './memory/lasting-memory.js';
 export { addressOf, keepArenas, type Memory, NativeBlock, viewOf } from './memory/memory.js';
@@ -29,24 +21,8 @@ export { PacketSocket } from './sockets/packet-socket.js';
 export { PollSet, watchReadable } from './waiting/poll-set.js';
 export { inRootContext, type ReadableWatch } from './waiting/loop-watch.js';
 export { randomU32 } from './random.js';
-export {
-  allocateFile,
-  isLocked,
-  lockByte,
-  lockFile,
-  releaseFile,
-  SharedMapping,
-  unlockByte,
-} from './memory/shared-memory.js';
-export {
-  SOCKADDR_BYTES,
-  SOCKADDR_FLOW_OFFSET,
-  type SocketAddress,
-  sockaddrIpOffset,
-  sockaddrLength,
-  UdpSocket,
-  writeSockaddr,
-} from './sockets/socket.js';
+export * from './memory/shared-memory.js';
+export * from './sockets/socket.js';
 export { type OwnAddress, ownAddresses, sourceToward } from './interfaces/routes.js';
 export { requireDescriptors } from './descriptor.js';
 export { isOff, SWITCH_ADVICE, switchProblem } from './switches.js';
@@ -55,13 +31,7 @@ export { BpfProgram, type Jumps } from './seccomp/bpf.js';
 export { type CallId, NotifiedCalls } from './seccomp/notified-calls.js';
 export { auditArch, hasUserNotification, installFilter, SeccompData, Verdict } from './seccomp/seccomp.js';
 export { readProcess, writeProcess, blockedCall, type BlockedCall } from './processes/process-bytes.js';
-export {
-  adoptOrphans,
-  childrenOfMainThread,
-  type EndedChild,
-  waitForChild,
-  watchProcess,
-} from './processes/children.js';
+export * from './processes/children.js';
 export { callRestart, type Restart } from './processes/restart.js';
 export { prepareToSpawn, spawnProgram } from './processes/spawn.js';
 export { blockSignals, isThreadThere, ownThread, threadsUnderFilter } from './threads.js';

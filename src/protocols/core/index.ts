@@ -10,14 +10,7 @@ export { BufferSupply } from './memory/buffer-supply.js';
 export { type Receiver, ReceiveQueue, type ReceiveQueueOptions } from './memory/receive-queue.js';
 export { SpareMemory } from './memory/spare-memory.js';
 export { type Registration, RegistrationCache } from './memory/registration-cache.js';
-export type {
-  CapturedAccess,
-  CapturedDatagram,
-  CapturedExchange,
-  CapturedMessage,
-  CaptureWay,
-  Dissector,
-} from './dissectors/dissector.js';
+export * from './dissectors/dissector.js';
 export { MAX_WINDOW, MIN_WINDOW, ReceiveCredits, SendCredits } from './credits/credits.js';
 export { PeerProbes, type Prober } from './waits/peer-probes.js';
 export { KeepAlive, type KeepAliveSettings } from './waits/keep-alive.js';

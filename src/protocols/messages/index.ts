@@ -1,11 +1,6 @@
 /** Messages, and memory that peers share, for programs: `verbena/messages`. */
 export { connect, type MessageConnectOptions } from './connect.js';
-export {
-  type CloseOptions,
-  MessageConnection,
-  type MessageStatistics,
-  type RemoteOptions,
-} from './connection/message-connection.js';
+export * from './connection/message-connection.js';
 export type { MessageLease } from './connection/taking.js';
 export { ClosedError, ProtocolError, RequestError } from './errors.js';
 export { listen, MessageListener, type MessageListenOptions, type StopOptions } from './listener.js';

@@ -3,24 +3,10 @@ export { RsocketError } from './errors.js';
 export { connectStream, type StreamConnectOptions } from './stream/connect.js';
 export { listenStreams, type StreamHandler, StreamListener, type StreamListenOptions } from './stream/listener.js';
 export type { StreamOptions } from './stream/options.js';
-export type {
-  Direction,
-  RsocketStreamSocket,
-  StreamCarrier,
-  StreamEvents,
-  StreamIomap,
-  StreamSocket,
-} from './stream/stream-socket.js';
+export * from './stream/stream-socket.js';
+/** The calls of rsocket.h, by their names. */
+export * from './calls/connecting.js';
 export {
-  raccept,
-  rbind,
-  rclose,
-  rconnect,
-  rgetpeername,
-  rgetsockname,
-  rlisten,
-  rshutdown,
-  rsocket,
   AddressFamily,
   Fcntl,
   IpOption,
@@ -36,32 +22,11 @@ export {
   SocketType,
   TcpOption,
   TcpState,
-  type RsocketOptions,
-  type RsocketWait,
-  type OptionValue,
-  rfcntl,
-  rgetsockopt,
-  riomap,
-  riounmap,
-  riowrite,
-  rsetsockopt,
-  type TcpInfo,
-  type FdSet,
-  type PollFd,
-  rpoll,
-  rselect,
-  type Rsocket,
-  type Msghdr,
-  type ReceivedMsghdr,
-  type SourceAddress,
-  rread,
-  rreadv,
-  rrecv,
-  rrecvfrom,
-  rrecvmsg,
-  rsend,
-  rsendmsg,
-  rsendto,
-  rwrite,
-  rwritev,
-} from './calls/index.js';
+} from './calls/constants.js';
+export type { SourceAddress } from './calls/datagram-transfer.js';
+export type { RsocketOptions, RsocketWait } from './calls/core.js';
+export { riomap, riounmap, riowrite } from './calls/iomap.js';
+export { type OptionValue, rfcntl, rgetsockopt, rsetsockopt, type TcpInfo } from './calls/options.js';
+export { type FdSet, type PollFd, rpoll, rselect } from './calls/polling.js';
+export type { Rsocket } from './calls/rsocket.js';
+export * from './calls/transfer.js';

@@ -26,12 +26,7 @@ export { UcpDatatype, type UcpDatatypeOps, type UcpPacking, UcpTyped, type UcpUn
 export { type TagReceived, TakenMessage } from './worker/tag-receive.js';
 export type { TagReceiveOptions } from './worker/tags.js';
 export { type UcpClient, UcpListener, type UcpListenOptions } from './worker/listener.js';
-export {
-  type UcpAddressOptions,
-  type UcpConnectOptions,
-  UcpWorker,
-  type UcpWorkerAttributes,
-} from './worker/worker.js';
+export * from './worker/worker.js';
 export type { UcpStatistics } from './worker/statistics.js';
 export type { UcpWorkerOptions } from './worker/worker-options.js';
 export type { WaitOptions } from '../core/index.js';

@@ -3,32 +3,7 @@ import { rdmaTransport, useTransport } from './transport/index.js';
 
 useTransport(rdmaTransport);
 
-export type {
-  Bytes,
-  XioAcceptOptions,
-  XioConnection,
-  XioBody,
-  XioConnectOptions,
-  XioDirectOptions,
-  XioLanding,
-  XioListenOptions,
-  XioMessage,
-  XioOptions,
-  XioParts,
-  XioPlacement,
-  XioRejectOptions,
-  XioRequest,
-  XioRequestHandler,
-  XioRequestOptions,
-  XioResponse,
-  XioSendOptions,
-  XioServer,
-  XioSession,
-  XioSessionEvents,
-  XioShare,
-  XioShareOptions,
-  XioStatistics,
-} from './api.js';
+export * from './api.js';
 export {
   type DeviceOptions,
   type Scheme,
@@ -39,43 +14,21 @@ export {
 export { XioStatus, type XioStatusName } from './wire/index.js';
 export { connect } from './client/connect.js';
 export { listen } from './server/xio-server.js';
+export * from './memory-pool.js';
+/** The names of libxio.h, over the same sessions: what a program of Accelio's calls, and its callbacks. */
+export * from './libxio/client.js';
+export * from './libxio/attributes.js';
+export * from './libxio/constants.js';
 export {
-  XioMemoryPool,
-  type XioMemoryPoolOptions,
-  type XioPooledBuffer,
-  type XioSlab,
-  type XioSlabStatistics,
-} from './memory-pool.js';
-export {
-  type LibxioConnection,
-  type LibxioContext,
-  type LibxioManagedRkey,
-  type LibxioMempool,
-  type LibxioServer,
-  type LibxioSession,
-  xioAccept,
-  type XioAssignment,
-  xioBind,
-  type XioBindOptions,
-  xioCancel,
-  xioCancelRequest,
-  xioConnect,
-  type XioConnectionAttr,
-  xioConnectionDestroy,
-  xioConnectionIoctl,
-  XioConnectionOptname,
-  type XioConnectionParams,
   xioContextCreate,
   xioContextDestroy,
   type XioContextParams,
   xioContextPollWait,
   xioContextRunLoop,
   xioContextStopLoop,
-  xioDisconnect,
-  type XioInVmsg,
-  xioLookupRkeyByRequest,
-  xioLookupRkeyByResponse,
-  xioManagedRkeyUnwrap,
+} from './libxio/context.js';
+export * from './libxio/handles.js';
+export {
   xioMemAlloc,
   xioMemDereg,
   xioMemFree,
@@ -83,41 +36,19 @@ export {
   xioMempoolAlloc,
   xioMempoolCreate,
   xioMempoolDestroy,
-  XioMempoolFlag,
   xioMempoolFree,
   xioMemRegister,
-  type XioMsg,
-  XioMsgDirection,
-  XioMsgFlag,
-  XioMsgType,
-  type XioNewSessionReq,
-  type XioNewSessionRsp,
-  type XioOutVmsg,
-  type XioRdmaMsg,
-  type XioRdmaSge,
-  xioModifyConnection,
-  xioModifySession,
-  xioQueryConnection,
-  xioQuerySession,
-  xioRedirect,
-  xioRegisterRemoteRkey,
-  type XioRegMem,
-  xioReject,
+} from './libxio/memory.js';
+export {
+  xioCancel,
+  xioCancelRequest,
   xioReleaseMsg,
   xioReleaseResponse,
   xioSendMsg,
-  xioSendRdma,
   xioSendRequest,
   xioSendResponse,
-  xioSessionCreate,
-  xioSessionDestroy,
-  type XioSessionAttr,
-  XioSessionEvent,
-  type XioSessionEventData,
-  xioSessionEventStr,
-  type XioSessionOps,
-  type XioSessionParams,
-  xioStrerror,
-  xioUnbind,
-  xioUnregisterRemoteKey,
-} from './libxio/index.js';
+} from './libxio/messages.js';
+export * from './libxio/rdma.js';
+export { xioAccept, xioBind, type XioBindOptions, xioRedirect, xioReject, xioUnbind } from './libxio/server.js';
+export { xioConnectionDestroy, xioSessionDestroy } from './libxio/session.js';
+export * from './libxio/types.js';

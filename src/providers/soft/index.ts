@@ -4,28 +4,9 @@ export { administer } from './administer.js';
 export { explainAmong, openFor, SoftContext } from './driver/context.js';
 export { DEVICE_NAME, NODE_TYPE, TRANSPORT_TYPE } from './driver/device-facts.js';
 export { explain, refusalReason } from './explanations/explain.js';
-export {
-  locateInThread,
-  MEMORY_REMEDY,
-  refuseResizable,
-  resolveInThread,
-  SyntheticAddresses,
-} from './memory-locator.js';
+export * from './memory-locator.js';
 export { registerMemory, type RegisterMemoryOptions } from './register-memory.js';
 export { openShared } from './shared-devices.js';
 export type { CompletionRing } from './driver/completions/completion-ring.js';
 export type { WorkRing } from './driver/posting/work-ring.js';
-export {
-  addressHandleOf,
-  completionAt,
-  completionRing,
-  modifyPrivileged,
-  nameOfCq,
-  type QpRings,
-  qpRings,
-  sharedReceiveRing,
-  takeAsyncEvent,
-  watchCompletionQueue,
-  watchQueuePair,
-  watchSharedReceiveQueue,
-} from './driver/rings.js';
+export * from './driver/rings.js';

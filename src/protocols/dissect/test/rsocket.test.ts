@@ -18,7 +18,7 @@ import {
   rsendto,
   rsocket,
   SocketType,
-} from '../../rsocket/calls/index.js';
+} from '../../rsocket/index.js';
 import { encodeConnectionData } from '../../rsocket/wire/connection-data.js';
 import { immediateOf, Operation } from '../../rsocket/wire/message.js';
 import { RawPeer } from '../../rsocket/test/support/raw-peer.js';

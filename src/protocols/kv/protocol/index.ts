@@ -4,14 +4,7 @@ export { LOSSY, LOSSY_MEMORY, RELIABLE, type RepeatRules, RttEstimator } from '.
 export type { Executor, ServerCounters } from './executor.js';
 export { Arrival, ReplyCache } from './reply-cache.js';
 export { ServerMachine } from './server-machine.js';
-export {
-  type ClientWay,
-  type Session,
-  type SessionLimits,
-  Sessions,
-  type Transfer,
-  type ValueBuffer,
-} from './sessions.js';
+export * from './sessions.js';
 export { type ExecutorInit, StoreExecutor } from './store-executor.js';
 export { WaitingLine } from './waiting-line.js';
 export { type Grant, type TransferLimits, Transfers } from './transfers.js';

@@ -2,13 +2,4 @@
 export type { Announcement, Offers } from './mappings.js';
 export { CONTROL_SLOTS, LOW_WATER, MAX_CHUNK, MAX_QUEUE, MIN_QUEUE, SEQUENCE_MASK } from './limits.js';
 export { type Ending, PHASES, type Phase } from './phases.js';
-export {
-  type ControlMessage,
-  type Heard,
-  peerProblem,
-  readPeer,
-  type Sizes,
-  StreamProtocol,
-  TARGETS,
-  type Told,
-} from './protocol.js';
+export * from './protocol.js';

@@ -2,37 +2,10 @@
 export { AM_IDS, AmId, type AmIdName, AtomicOp, type AtomicOpName, isAtomicOp } from './am-id.js';
 export type { Bare, Format, WithForeignKeys, WithPayload, WithRkey, WithSize, WithUserHeader } from './format.js';
 export { AM_HEADER, AmFlags, amSingleIn, Feet, Heads, operandsOf, RtsOpcode } from './headers.js';
-export {
-  decodeAcceptance,
-  decodeIntroduction,
-  decodeNoMeeting,
-  encodeAcceptance,
-  encodeIntroduction,
-  encodeNoMeeting,
-  type Introduction,
-  type Meeting,
-  NoMeeting,
-} from './introduction.js';
+export * from './introduction.js';
 export { amHeaderOf, messageName, type MessageName, type MessageOf, Messages } from './messages.js';
-export {
-  MAX_RMA_OFFSET,
-  PACKED_RKEY_BYTES,
-  type PackedRkey,
-  packRkey,
-  RkeyAccess,
-  rmaAddress,
-  type RmaPlace,
-  rmaPlace,
-  unpackRkey,
-} from './rkey.js';
-export {
-  isUcsStatus,
-  type StatusRules,
-  statusRules,
-  UcsStatus,
-  ucsStatusName,
-  type UcsStatusName,
-} from './statuses.js';
+export * from './rkey.js';
+export * from './statuses.js';
 export {
   decodeUdControl,
   encodeUdControl,
@@ -49,24 +22,5 @@ export {
 export { type UcxQueuePair, ucxQueuePairs } from './ucx-address.js';
 export { decodeUcxControl, decodeUcxPut, type UcxConnectReply, type UcxConnectRequest } from './ucx-control.js';
 export { UcxMessages, WireupType } from './ucx-messages.js';
-export {
-  amIdOfWord,
-  amWord,
-  endpointOfWord,
-  kindOfWord,
-  NO_UD_ENDPOINT,
-  UD_HEADER_BYTES,
-  udAckPsnAt,
-  UdFlags,
-  UdKind,
-  udPsnAt,
-  udWordAt,
-  writeUdHeader,
-} from './ud-header.js';
-export {
-  MAX_NAME_BYTES,
-  MAX_WORKER_ADDRESS_BYTES,
-  packWorkerAddress,
-  unpackWorkerAddress,
-  type WorkerAddress,
-} from './worker-address.js';
+export * from './ud-header.js';
+export * from './worker-address.js';

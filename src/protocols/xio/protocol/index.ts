@@ -1,13 +1,5 @@
 /** What ends of a session do, as machines that know neither links nor time. */
-export {
-  Accesses,
-  type AccessHost,
-  type AccessRequest,
-  type Asked,
-  type Asker,
-  type Moved,
-  type Moving,
-} from './accesses.js';
+export * from './accesses.js';
 export { type GrantAnswer, type GrantedPlace, type GrantHost, Grants, MOST_GRANTS, spoilable } from './grants.js';
 export { Channel, type ChannelListener } from './channel.js';
 export type { ClientHost, ClientManners } from './client-host.js';

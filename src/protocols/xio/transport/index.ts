@@ -1,29 +1,6 @@
 /** The seam to transports: links, by which ends of sessions talk. */
-export {
-  type Clock,
-  type Exposure,
-  type Held,
-  type InUse,
-  type Link,
-  type LinkGrant,
-  type LinkReceiver,
-  type Move,
-  type Scheme,
-  TOKEN_BYTES,
-} from './link.js';
-export {
-  type DeviceOptions,
-  type LinkListener,
-  type LinkOptions,
-  type LinkPlace,
-  type LinkTarget,
-  type Transport,
-  transportOf,
-  useTransport,
-  XioError,
-  type XioErrorOptions,
-  XioRejectedError,
-} from './transport.js';
+export * from './link.js';
+export * from './transport.js';
 export { rdmaTransport } from './rdma/rdma-transport.js';
 // What is said on links by RDMA, for those who read captures.
 export {

@@ -1,18 +1,6 @@
 /** What is said between ends of a session: pure functions over bytes. */
 export { addressBytesOf, MAX_ADDRESS_BYTES, MAX_ADDRESSES, MAX_TEXT_BYTES } from './addresses.js';
-export {
-  type Body,
-  bodyOf,
-  copyOf,
-  gather,
-  isOnePiece,
-  lengthOf,
-  MAX_PIECES,
-  part,
-  piecesOf,
-  putBody,
-  scatter,
-} from './body.js';
+export * from './body.js';
 export {
   type Access,
   ANY_CONNECTION,
