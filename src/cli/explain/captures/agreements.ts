@@ -1,6 +1,6 @@
 /** Connections that connection managers agreed upon: which two queue pairs belong together, and who ended it. */
-import { CmAttribute, type CmMessage } from '../../../device/wire/index.js';
-import type { Sighting } from './sighting.js';
+import { CmAttribute } from '../../../device/wire/index.js';
+import { type CmSighting, isCm, type Sightings } from './sightings.js';
 
 interface End {
   readonly address: string;
@@ -10,43 +10,51 @@ interface End {
 /** Two queue pairs that were connected, and the first message that ended that. */
 export interface Agreement {
   readonly ends: readonly [End, End];
-  readonly over: { readonly by: string; readonly order: number; readonly timeUs: number } | undefined;
+  /** When it was first asked for. */
+  readonly fromUs: number;
+  over: { readonly by: string; readonly timeUs: number } | undefined;
 }
 
-interface Named extends Sighting {
-  readonly cm: CmMessage;
-}
+/** The name of a connection: the requester's communication ID, then the acceptor's. */
+const pairName = (active: string, passive: string, activeId: number, passiveId: number): string =>
+  `${active} ${passive} ${activeId} ${passiveId}`;
 
-const isNamed = (sighting: Sighting): sighting is Named => sighting.cm !== undefined && !sighting.damaged;
-
-/** Every connection that was accepted. */
-export function agreementsOf(sightings: readonly Sighting[]): Agreement[] {
-  const said = sightings.filter(isNamed);
-  const asked = new Map<string, End>();
-  const agreed = new Map<string, readonly [End, End]>();
-  for (const { cm, source, destination } of said) {
-    if (cm.attribute === CmAttribute.REQ)
-      asked.set(`${source} ${destination} ${cm.localCommId}`, { address: source, qpn: cm.localQpn });
-    if (cm.attribute !== CmAttribute.REP) continue;
-    const active = asked.get(`${destination} ${source} ${cm.remoteCommId}`);
-    if (active !== undefined)
-      agreed.set(`${source} ${destination} ${cm.localCommId} ${cm.remoteCommId}`, [
-        active,
-        { address: source, qpn: cm.localQpn },
-      ]);
+/** Every connection that was accepted, in the order in which they were asked for. */
+export function agreementsOf({ cms }: Sightings): Agreement[] {
+  const asked = new Map<string, End & { fromUs: number }>();
+  const agreed = new Map<string, Agreement>();
+  const said = [...cms].sort((a, b) => a.timeUs - b.timeUs);
+  for (const sighting of said) {
+    const { source, destination, timeUs } = sighting;
+    if (isCm(sighting, CmAttribute.REQ)) {
+      const { localCommId, localQpn } = sighting.cm;
+      const name = `${source} ${destination} ${localCommId} ${localQpn}`;
+      if (!asked.has(name)) {
+        const end = { address: source, qpn: localQpn, fromUs: timeUs };
+        asked.set(name, end);
+        // The newest request with a communication ID is the one that is answered.
+        asked.set(`${source} ${destination} ${localCommId}`, end);
+      }
+    } else if (isCm(sighting, CmAttribute.REP)) {
+      const { localCommId, remoteCommId, localQpn } = sighting.cm;
+      const active = asked.get(`${destination} ${source} ${remoteCommId}`);
+      const name = pairName(destination, source, remoteCommId, localCommId);
+      if (active !== undefined && !agreed.has(name))
+        agreed.set(name, {
+          ends: [active, { address: source, qpn: localQpn }],
+          fromUs: active.fromUs,
+          over: undefined,
+        });
+    } else end(sighting, agreed);
   }
-  return [...agreed].map(([name, ends]) => {
-    const [passive, active, passiveId, activeId] = name.split(' ');
-    const dreq = said.find(
-      ({ cm, source, destination }) =>
-        cm.attribute === CmAttribute.DREQ &&
-        ((source === passive &&
-          destination === active &&
-          `${cm.localCommId} ${cm.remoteCommId}` === `${passiveId} ${activeId}`) ||
-          (source === active &&
-            destination === passive &&
-            `${cm.remoteCommId} ${cm.localCommId}` === `${passiveId} ${activeId}`)),
-    );
-    return { ends, over: dreq && { by: dreq.source, order: dreq.order, timeUs: dreq.timeUs } };
-  });
+  return [...agreed.values()].sort((a, b) => a.fromUs - b.fromUs);
+}
+
+function end(sighting: CmSighting, agreed: ReadonlyMap<string, Agreement>): void {
+  if (!isCm(sighting, CmAttribute.DREQ)) return;
+  const { cm, source, destination, timeUs } = sighting;
+  const agreement =
+    agreed.get(pairName(source, destination, cm.localCommId, cm.remoteCommId)) ??
+    agreed.get(pairName(destination, source, cm.remoteCommId, cm.localCommId));
+  if (agreement !== undefined) agreement.over ??= { by: source, timeUs };
 }

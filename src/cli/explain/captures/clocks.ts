@@ -1,54 +1,63 @@
 /** One clock for several files: the clocks that wrote them may differ. */
-import type { Sighting } from './sighting.js';
+import { Direction, type PacketTable } from '../../../device/wire/index.js';
+import type { CaptureFile } from './capture-file.js';
+import { RowIndex } from './row-index.js';
 
-/** When a message of connection managers was first seen leaving, or arriving: µs since the first frame of its file. */
-type FirstSeen = ReadonlyMap<string, number>;
+/** The files of a group. */
+type Group = readonly CaptureFile[];
 
-function firstSeen(sightings: readonly Sighting[], file: number, direction: 'in' | 'out'): FirstSeen {
-  const first = new Map<string, number>();
-  for (const { cm, damaged, source, destination, timeUs, ...seen } of sightings) {
-    if (cm === undefined || damaged || seen.file !== file || seen.direction !== direction) continue;
-    const name = `${source} ${destination} ${cm.attribute} ${String(cm.transactionId)}`;
-    if (!first.has(name)) first.set(name, timeUs);
-  }
-  return first;
+/** Packets of a group as they first left or arrived. */
+function firstSeen(group: Group, table: PacketTable, direction: Direction): { index: RowIndex; rows: Uint32Array } {
+  const packets = group.reduce((sum, { begin, endRow }) => sum + endRow - begin, 0);
+  const index = new RowIndex(table, packets);
+  const rows = new Uint32Array(packets);
+  let n = 0;
+  for (const { begin, endRow } of group)
+    for (let row = begin; row < endRow; row += 1)
+      if (table.direction(row) === direction && index.add(row) === row) rows[n++] = row;
+  return { index, rows: rows.subarray(0, n) };
 }
 
-/** By how much each message came later than it left, by the clocks of two files. */
-function delays(left: FirstSeen, came: FirstSeen): number[] {
-  return [...came].flatMap(([name, timeUs]) => {
-    const leftUs = left.get(name);
-    return leftUs === undefined ? [] : [timeUs - leftUs];
-  });
+/** By how much packets came later than they left, by the clocks of two groups: the least. */
+function leastDelay(left: Group, came: Group, table: PacketTable): number {
+  const departures = firstSeen(left, table, Direction.OUT).index;
+  let least = Infinity;
+  for (const row of firstSeen(came, table, Direction.IN).rows) {
+    const departure = departures.find(row);
+    if (departure >= 0) least = Math.min(least, table.timeNs(row) - table.timeNs(departure));
+  }
+  return least;
 }
 
 /**
- * What is to be added to the times of a file so that nothing arrives before it was sent.
+ * What is to be added to the times of a group so that nothing arrives before it was sent.
  *
- * @param shiftUs the same by the two clocks, which may be right
+ * @param shiftNs the same by the two clocks, which may be right
  */
-function causal(sightings: readonly Sighting[], file: number, shiftUs: number): number {
-  const there = delays(firstSeen(sightings, 0, 'out'), firstSeen(sightings, file, 'in'));
-  const back = delays(firstSeen(sightings, file, 'out'), firstSeen(sightings, 0, 'in'));
-  const least = there.reduce((most, delay) => Math.max(most, -delay), -Infinity);
-  const most = back.reduce((min, delay) => Math.min(min, delay), Infinity);
-  if (shiftUs >= least && shiftUs <= most) return shiftUs;
+function causal(origin: Group, group: Group, table: PacketTable, shiftNs: number): number {
+  const least = -leastDelay(origin, group, table);
+  const most = leastDelay(group, origin, table);
+  if (shiftNs >= least && shiftNs <= most) return shiftNs;
   if (least === -Infinity) return most;
   return most === Infinity ? least : (least + most) / 2;
 }
 
 /**
- * For each file, the µs to add to its times, which begin with its first frame, so that all are since the first frame of
- * the earliest: by the clocks of the hosts, and where these contradict each other, by the messages that both saw.
- *
- * @param startsNs when each file's first frame was written; undefined for a file without frames
+ * Makes all times count from the first frame of the earliest file: by the clocks of the hosts, and where these contradict each
+ * other, by the packets that both saw.
  */
-export function clockShifts(sightings: readonly Sighting[], startsNs: readonly (bigint | undefined)[]): number[] {
-  const originNs = startsNs.find((startNs) => startNs !== undefined) ?? 0n;
-  const shifts = startsNs.map((startNs, file) => {
-    const shiftUs = startNs === undefined ? 0 : Number(startNs - originNs) / 1000;
-    return file === 0 ? shiftUs : causal(sightings, file, shiftUs);
-  });
-  const earliest = Math.min(...shifts.filter((_, file) => startsNs[file] !== undefined));
-  return shifts.map((shiftUs) => (Number.isFinite(earliest) ? shiftUs - earliest : 0));
+export function alignClocks(files: readonly CaptureFile[], table: PacketTable): void {
+  const groups = new Map<number, CaptureFile[]>();
+  for (const file of files) if (file.frames > 0) groups.set(file.group, [...(groups.get(file.group) ?? []), file]);
+  const [origin, ...others] = groups.values();
+  if (others.length === 0) return;
+  const shifts = others.map((group) => causal(origin, group, table, group[0].nsSince(origin[0])));
+  const earliest = Math.min(0, ...shifts);
+  for (const [i, group] of [origin, ...others].entries()) {
+    const shiftNs = (i === 0 ? 0 : shifts[i - 1]) - earliest;
+    for (const file of group) {
+      file.shiftNs += shiftNs;
+      if (shiftNs !== 0) table.shift(file.begin, file.endRow, shiftNs);
+    }
+  }
 }

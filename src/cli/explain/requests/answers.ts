@@ -1,10 +1,12 @@
 /** What came back: acknowledgements, refusals, data. */
-import { Aeth, OpcodeBit } from '../../../device/wire/index.js';
-import { has, type Sighting } from '../captures/sighting.js';
+import { Aeth, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
+import type { Sightings } from '../captures/sightings.js';
 
+/** What an answer says. */
 export const AnswerKind = { ACK: 'ACK', NOT_READY: 'RNR NAK', REFUSAL: 'NAK', DATA: 'response' } as const;
 export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
 
+/** An answer, made when somebody asks for it. */
 export interface Answer {
   readonly kind: AnswerKind;
   /** The RNR timer's code, or that of a NAK. */
@@ -15,25 +17,7 @@ export interface Answer {
   /** Of a response: whether a READ ends with it. */
   readonly ends: boolean;
   readonly timeUs: number;
-  readonly order: number;
-  /** What the capture of the responder says beside it: why, where that was one of ours and refused. */
-  readonly comment: string | undefined;
-}
-
-export function answerOf({ packet, timeUs, order, comment }: Sighting, place: number): Answer {
-  const { psn } = packet.bth;
-  const ends = has(packet, OpcodeBit.LAST | OpcodeBit.ONLY);
-  const at = { place, psn, payloadBytes: packet.payloadBytes, ends, timeUs, order, comment };
-  const { syndrome = 0 } = packet.aeth ?? {};
-  const code = syndrome & Aeth.VALUE_MASK;
-  switch (syndrome & Aeth.KIND_MASK) {
-    case Aeth.NAK:
-      return { ...at, kind: AnswerKind.REFUSAL, code };
-    case Aeth.RNR_NAK:
-      return { ...at, kind: AnswerKind.NOT_READY, code };
-    default:
-      return { ...at, kind: has(packet, OpcodeBit.ACK) ? AnswerKind.ACK : AnswerKind.DATA, code: 0 };
-  }
+  readonly row: number;
 }
 
 /** What an answer acknowledges: all that came before it, and itself if it is no refusal and the end of what was asked for. */
@@ -41,19 +25,91 @@ export function acknowledges({ kind, place }: Answer): number {
   return kind === AnswerKind.ACK || kind === AnswerKind.DATA ? place : place - 1;
 }
 
-/** Lists of numbers, which may be as long as a capture. */
+/** Shift of a syndrome in the 32 bits of an AETH. */
+const SYNDROME_UNIT = 0x1000000;
 
-/** Of nothing -Infinity, as Math.max has it, which cannot be asked about as many numbers as a capture has packets. */
-export const greatest = (numbers: readonly number[]): number =>
-  numbers.reduce((most, number) => (number > most ? number : most), -Infinity);
+/** Answers in the order in which they were seen. */
+export class Answers {
+  constructor(
+    private readonly sightings: Sightings,
+    readonly rows: Uint32Array,
+    /** Counted as those of requests. */
+    readonly places: Int32Array,
+  ) {}
 
-/** Where the first of some sorted numbers stands that is not less than one. */
-export function lowerBound(sorted: readonly number[], least: number): number {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (sorted[middle] < least) from = middle + 1;
-    else to = middle;
+  get length(): number {
+    return this.rows.length;
   }
-  return from;
+
+  at(i: number): Answer {
+    const { table } = this.sightings;
+    const row = this.rows[i];
+    return {
+      kind: this.kind(i),
+      code: this.#syndrome(i) & Aeth.VALUE_MASK,
+      place: this.places[i],
+      psn: table.psn(row),
+      payloadBytes: table.payloadBytes(row),
+      ends: this.ends(i),
+      timeUs: this.sightings.timeUs(row),
+      row,
+    };
+  }
+
+  kind(i: number): AnswerKind {
+    switch (this.#syndrome(i) & Aeth.KIND_MASK) {
+      case Aeth.NAK:
+        return AnswerKind.REFUSAL;
+      case Aeth.RNR_NAK:
+        return AnswerKind.NOT_READY;
+      default:
+        return (this.#bits(i) & OpcodeBit.ACK) === 0 ? AnswerKind.DATA : AnswerKind.ACK;
+    }
+  }
+
+  ends(i: number): boolean {
+    return (this.#bits(i) & (OpcodeBit.LAST | OpcodeBit.ONLY)) !== 0;
+  }
+
+  /** What {@link acknowledges} says. */
+  acknowledges(i: number): number {
+    const kind = this.kind(i);
+    return kind === AnswerKind.ACK || kind === AnswerKind.DATA ? this.places[i] : this.places[i] - 1;
+  }
+
+  *[Symbol.iterator](): Generator<Answer, void, undefined> {
+    for (let i = 0; i < this.length; i += 1) yield this.at(i);
+  }
+
+  some(is: (answer: Answer) => boolean): boolean {
+    return this.find(is) !== undefined;
+  }
+
+  find(is: (answer: Answer) => boolean): Answer | undefined {
+    for (const answer of this) if (is(answer)) return answer;
+    return undefined;
+  }
+
+  findLast(is: (answer: Answer) => boolean): Answer | undefined {
+    for (let i = this.length - 1; i >= 0; i -= 1) {
+      const answer = this.at(i);
+      if (is(answer)) return answer;
+    }
+    return undefined;
+  }
+
+  count(is: (answer: Answer) => boolean): number {
+    let n = 0;
+    for (const answer of this) if (is(answer)) n += 1;
+    return n;
+  }
+
+  #bits(i: number): number {
+    return opcodeBits[this.sightings.table.opcode(this.rows[i])];
+  }
+
+  #syndrome(i: number): number {
+    const aeth = this.sightings.table.aeth(this.rows[i]);
+    return aeth < 0 ? 0 : Math.floor(aeth / SYNDROME_UNIT);
+  }
 }

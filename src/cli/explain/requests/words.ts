@@ -1,11 +1,21 @@
 /** Requests and numbers in words. */
-import { hex, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
+import {
+  atomicEthOffset,
+  getU24,
+  getU32,
+  hex,
+  iethOffset,
+  OpcodeBit,
+  opcodeBits,
+  PacketBit,
+  rethOffset,
+  xrcethOffset,
+} from '../../../device/wire/index.js';
 import { formatMicroseconds } from '../../../entry/index.js';
-import type { Request } from './requests.js';
-import type { SeenPacket, Sighting } from '../captures/sighting.js';
+import type { Sightings } from '../captures/sightings.js';
+import { count } from '../numbers.js';
+import type { Request, Requests } from './requests.js';
 import type { Study } from './study.js';
-
-export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 const KINDS: readonly (readonly [bit: number, name: string])[] = [
   [OpcodeBit.READ_REQUEST, 'READ'],
@@ -16,42 +26,81 @@ const KINDS: readonly (readonly [bit: number, name: string])[] = [
   [OpcodeBit.SEND, 'SEND'],
 ];
 
-/** `SEND with invalidate`. */
-export function kindOf({ bth }: SeenPacket): string {
-  const bits = opcodeBits[bth.opcode];
+function nameOfKind(opcode: number): string {
+  const bits = opcodeBits[opcode];
   const [, name] = KINDS.find(([bit]) => (bits & bit) !== 0) ?? [0, 'packet'];
   if ((bits & OpcodeBit.IMM) !== 0) return `${name} with immediate`;
   return (bits & OpcodeBit.INVALIDATE) !== 0 ? `${name} with invalidate` : name;
 }
 
+const NAMES = Array.from({ length: 256 }, (_, opcode) => nameOfKind(opcode));
+
+/** `SEND with invalidate`. */
+export const kindOf = (opcode: number): string => NAMES[opcode];
+
 /** What is known of how often something was sent: `was sent 4 times in 12 ms, then no more`. */
-export function attemptWords({ atRequester, half }: Study, attempts: readonly Sighting[]): string {
+export function attemptWords({ atRequester, half, sightings }: Study, attempts: readonly number[]): string {
   const times = count(attempts.length, 'time');
-  const spanUs = (attempts.at(-1)?.timeUs ?? 0) - (attempts.at(0)?.timeUs ?? 0);
-  const span = attempts.length === 1 ? '' : ` in ${formatMicroseconds(spanUs)}, then no more`;
+  const spanUs = sightings.timeUs(attempts[attempts.length - 1] ?? 0) - sightings.timeUs(attempts[0] ?? 0);
+  const span = attempts.length < 2 ? '' : ` in ${formatMicroseconds(spanUs)}, then no more`;
   return atRequester ? `was sent ${times}${span}` : `of ${half.requester} came by ${times}${span}`;
 }
 
-export function memoryOf({ packets }: Request): { readonly va: bigint; readonly rkey: number } | undefined {
-  const { reth, atomicEth } = packets[0].packet;
-  return reth ?? atomicEth;
+/** The memory that a packet names: by its RETH or AtomicETH. */
+export function memoryOf(
+  { table }: Sightings,
+  row: number,
+): { readonly va: bigint; readonly rkey: number } | undefined {
+  const opcode = table.opcode(row);
+  const offset = rethOffset[opcode] || atomicEthOffset[opcode];
+  if (offset === 0 || (table.bits(row) & PacketBit.HEADERS_CUT) !== 0) return undefined;
+  const headers = table.headers(row);
+  const at = table.headerAt(row) + offset;
+  const word = (n: number): bigint => BigInt(getU32(headers, at + 4 * n) >>> 0);
+  return { va: (word(0) << 32n) | word(1), rkey: Number(word(2)) };
+}
+
+/** The key that a packet closes. */
+export function invalidatedKey({ table }: Sightings, row: number): number | undefined {
+  const offset = iethOffset[table.opcode(row)];
+  if (offset === 0 || (table.bits(row) & PacketBit.HEADERS_CUT) !== 0) return undefined;
+  return getU32(table.headers(row), table.headerAt(row) + offset) >>> 0;
+}
+
+/** The shared receive queue that a packet names. */
+export function srqnOf({ table }: Sightings, row: number): number | undefined {
+  const offset = xrcethOffset[table.opcode(row)];
+  return offset === 0 ? undefined : getU24(table.headers(row), table.headerAt(row) + offset + 1);
 }
 
 /** `messages: DATA 64 B, credit to 16`, where a protocol means something by a request. */
-function meaningOf({ packets }: Request): string {
-  const last = packets.at(-1);
-  const meaning = last && [...last.sent, ...last.arrived].find((sighting) => sighting.meaning !== undefined)?.meaning;
+function meaningOf({ packets, sightings }: Requests, { end }: Request): string {
+  const rows = [...packets.sent.of(end - 1), ...packets.arrived.of(end - 1)];
+  const meaning = rows.map((row) => sightings.meaning(row)).find((text) => text !== undefined);
   return meaning === undefined ? '' : ` [${meaning}]`;
 }
 
-/** `WRITE of 64 bytes to 0x1000 with rkey 0x12345678 (PSN 0x4a31)`. */
-export function formatRequest(request: Request): string {
-  const { packet } = request.packets[0];
-  const memory = memoryOf(request);
+/** The row of a request's last packet, which has the opcode that names it. */
+export const lastRow = ({ packets }: Requests, { end }: Request): number => packets.rows[end - 1];
+
+/** `WRITE of 64 bytes (PSN 0x4a31)`: never longer than some 60 letters. */
+export function nameRequest(requests: Requests, request: Request): string {
+  const { table } = requests.sightings;
+  const bytes = request.lengthBytes === undefined ? '' : ` of ${count(request.lengthBytes, 'byte')}`;
+  return `${kindOf(table.opcode(lastRow(requests, request)))}${bytes} (PSN ${hex(table.psn(request.row))})`;
+}
+
+/** `WRITE of 64 bytes at 0x1000 with rkey 0x12345678 (PSN 0x4a31)`. */
+export function formatRequest(requests: Requests, request: Request): string {
+  const { sightings, packets } = requests;
+  const { table } = sightings;
+  const memory = memoryOf(sightings, request.row);
   const place = memory === undefined ? '' : ` at ${hex(memory.va)} with rkey ${hex(memory.rkey, 8)}`;
-  const key = request.packets.map((one) => one.packet.invalidateRkey).find((rkey) => rkey !== undefined);
+  const key = invalidatedKey(sightings, packets.rows[request.end - 1]);
   const closes = key === undefined ? '' : `, closing rkey ${hex(key, 8)}`;
-  const queue = packet.xrceth === undefined ? '' : `, for shared receive queue ${hex(packet.xrceth.srqn)}`;
-  const last = request.packets.at(-1)?.packet ?? packet;
-  return `${kindOf(last)} of ${count(request.lengthBytes, 'byte')}${place}${closes}${queue} (PSN ${hex(packet.bth.psn)})${meaningOf(request)}`;
+  const srqn = srqnOf(sightings, request.row);
+  const queue = srqn === undefined ? '' : `, for shared receive queue ${hex(srqn)}`;
+  const kind = kindOf(table.opcode(lastRow(requests, request)));
+  const bytes = request.lengthBytes === undefined ? 'unknown length' : count(request.lengthBytes, 'byte');
+  return `${kind} of ${bytes}${place}${closes}${queue} (PSN ${hex(table.psn(request.row))})${meaningOf(requests, request)}`;
 }

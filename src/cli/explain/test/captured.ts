@@ -1,20 +1,34 @@
-import type { Cause } from '../verdicts/cause.js';
-import { storiesOf } from '../read.js';
+import assert from 'node:assert/strict';
+import { type Cause, MAX_VERDICT_CHARACTERS, type Verdict } from '../verdicts/cause.js';
 import { Sightings } from '../captures/sightings.js';
+import { storiesOf } from '../read.js';
 import type { Story } from '../story.js';
-import { readCapture } from '../../../device/wire/index.js';
 
 export type Stories = readonly Story[];
 
-/** What captures of the same traffic tell. */
-export function storiesIn(...captures: readonly Uint8Array[]): Stories {
+/** The packets of captures of the same traffic. */
+export function sightingsIn(...captures: readonly Uint8Array[]): Sightings {
   const sightings = new Sightings();
-  for (const capture of captures) {
-    sightings.beginFile();
-    for (const record of readCapture(capture)) sightings.add(record);
+  for (const [i, capture] of captures.entries()) {
+    const file = sightings.beginFile(`capture ${i + 1}`);
+    file.feed(capture.slice());
+    file.cursor.end();
   }
   sightings.end();
-  return storiesOf(sightings);
+  return sightings;
+}
+
+/** What captures of the same traffic tell. */
+export function storiesIn(...captures: readonly Uint8Array[]): Stories {
+  const stories = [...storiesOf(sightingsIn(...captures))];
+  for (const { verdict } of stories) wordsOf(verdict);
+  return stories;
 }
 
 export const causesOf = (stories: Stories): Cause[] => stories.map(({ verdict }) => verdict.cause);
+
+/** A verdict with its evidence. */
+export function wordsOf({ text, evidence }: Verdict): string {
+  assert.ok(text.length <= MAX_VERDICT_CHARACTERS, `${text.length} characters: ${text}`);
+  return [text, ...evidence].join('; ');
+}

@@ -32,7 +32,7 @@ describe('verbena explain', () => {
       stdout,
       /^10\.0\.0\.1 to 10\.0\.0\.2 queue pair 0x[0-9a-f]+ \(RC, from queue pair 0x[0-9a-f]+\), seen at both\n {2}0\.000000 {2}asked for: 1 WRITE;/,
     );
-    assert.match(stdout, /\n {2}ANSWERS-LOST: .* answers are lost on the way back\n$/);
+    assert.match(stdout, /\n {2}ANSWERS-LOST: .* answers are lost on the way back\n {4}WRITE .*\n$/);
     assert.deepEqual([status, stderr], [1, '']);
   });
 

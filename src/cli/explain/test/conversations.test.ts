@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { Cause } from '../verdicts/cause.js';
+import { Cause, type Verdict } from '../verdicts/cause.js';
+import { wordsOf } from './captured.js';
 import { failed } from '../print.js';
 import { readCaptures } from '../read.js';
 import { type Connection, WrOpcode } from '../../../entry/index.js';
@@ -25,7 +26,7 @@ interface Failure {
 }
 
 const failures: readonly Failure[] = [
-  { name: 'nobody listens', listens: false, oneSide: /^10\.0\.0\.1 refused: invalid service ID: nobody listens/ },
+  { name: 'nobody listens', listens: false, oneSide: /10\.0\.0\.1 refused: invalid service ID: nobody listens/ },
   {
     name: 'every request is lost',
     disturb: (sim) => sim.cut('client', 'server'),
@@ -58,7 +59,8 @@ const failures: readonly Failure[] = [
   },
 ];
 
-async function told(path: string): Promise<{ cause: Cause; text: string }[]> {
+/** What is told of the connections of a capture that failed. */
+async function told(path: string): Promise<Verdict[]> {
   return failed(await readCaptures([path])).map(({ verdict }) => verdict);
 }
 
@@ -114,7 +116,7 @@ describe('why connection managers made no connection is explained', () => {
           words === undefined ? [] : [Cause.NOT_CONNECTED],
           side,
         );
-        if (words !== undefined) assert.match(verdicts[0].text, words);
+        if (words !== undefined) assert.match(wordsOf(verdicts[0]), words);
       }
     });
 });

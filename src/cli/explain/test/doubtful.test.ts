@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cause } from '../verdicts/cause.js';
-import { storiesIn } from './captured.js';
+import { storiesIn, wordsOf } from './captured.js';
 import { A, read, Testbed, write } from './testbed.js';
 
 /** Captures that are not what they seem: they lack packets that arrived, or were made on the way. */
@@ -13,7 +13,8 @@ function told(...captures: readonly Uint8Array[]): {
   readonly lines: string;
 } {
   const [{ verdict, happenings }] = storiesIn(...captures);
-  return { ...verdict, lines: happenings.map(({ text }) => text).join('\n') };
+  const lines = [...happenings].map(({ text }) => text).join('\n');
+  return { cause: verdict.cause, text: wordsOf(verdict), lines };
 }
 
 /** Nothing was lost, doubled or repeated. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameOf, WcStatus } from '../../../entry/index.js';
-import { type Stories, storiesIn } from './captured.js';
+import { type Stories, storiesIn, wordsOf } from './captured.js';
 import type { Expected, Failure } from './failure.js';
 import { locals } from './locals.js';
 import { refusals } from './refusals.js';
@@ -23,7 +23,7 @@ function assertTold(stories: Stories, expected: Expected | undefined): void {
   assert.equal(stories.length, 1);
   const [{ verdict }] = stories;
   assert.equal(verdict.cause, expected.cause, verdict.text);
-  assert.match(verdict.text, expected.words);
+  assert.match(wordsOf(verdict), expected.words);
 }
 
 describe('a failure is explained by its completion, by a capture, and better by two', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Cause } from '../verdicts/cause.js';
 import { WrOpcode } from '../../../entry/index.js';
-import { causesOf, type Stories, storiesIn } from './captured.js';
+import { causesOf, type Stories, storiesIn, wordsOf } from './captured.js';
 import { A, B, read, send, Testbed, write } from './testbed.js';
 
 /** Something that goes well, and what captures may make of it. */
@@ -108,14 +108,14 @@ describe('of what went well, captures tell nothing else', () => {
         for (const { verdict } of stories) {
           if (run.repeats) assert.ok(AT_LAST.has(verdict.cause), `${verdict.cause}: ${verdict.text}`);
           else assert.deepEqual(verdict.cause, Cause.ANSWERED, verdict.text);
-          assert.doesNotMatch(verdict.text, /not seen whole|the captures lack|damaged/);
+          assert.doesNotMatch(wordsOf(verdict), /not seen whole|the captures lack|damaged/);
         }
       });
     it(`${run.name}: the responder’s, and one from the way`, () => {
       const { b, a } = play(run);
       for (const { verdict } of [...storiesIn(b.capture), ...storiesIn(a.undirected), ...storiesIn(a.unsegmented)]) {
         assert.ok(AT_LAST.has(verdict.cause), `${verdict.cause}: ${verdict.text}`);
-        assert.doesNotMatch(verdict.text, /answers late|had waited|timeout|damaged/);
+        assert.doesNotMatch(wordsOf(verdict), /answers late|had waited|timeout|damaged/);
       }
     });
   }
@@ -127,9 +127,9 @@ describe('of what went well, captures tell nothing else', () => {
     testbed.a.post(write(testbed.a, testbed.b));
     testbed.run();
     const [{ verdict }] = storiesIn(testbed.b.capture);
-    assert.match(verdict.text, /1 packet came by once more just as before: sent again, or doubled on the way/);
+    assert.match(wordsOf(verdict), /1 packet came by once more just as before: sent again, or doubled on the way/);
     const [{ verdict: both }] = storiesIn(testbed.a.capture, testbed.b.capture);
-    assert.match(both.text, /at the first attempt; the way doubled 2 packets$/);
+    assert.match(wordsOf(both), /at the first attempt; the way doubled 2 packets$/);
   });
 
   it('takes a request that was not answered when the capture ends for no failure', () => {
@@ -167,7 +167,7 @@ describe('what is said of losses is what was done to packets', () => {
         [b.undirected, a.undirected],
       ]) {
         const [{ verdict }] = storiesIn(...captures);
-        const told = (words: RegExp): number => Number(words.exec(verdict.text)?.[1] ?? 0);
+        const told = (words: RegExp): number => Number(words.exec(wordsOf(verdict))?.[1] ?? 0);
         assert.equal(verdict.cause, Cause.REPAIRED, verdict.text);
         assert.equal(told(/(\d+) packets? to 10\.0\.0\.2 lost or damaged on the way/), done[A], verdict.text);
         assert.equal(told(/(\d+) answers? to 10\.0\.0\.1 lost or damaged on the way/), done[B], verdict.text);

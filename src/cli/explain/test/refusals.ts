@@ -172,7 +172,7 @@ export const refusals: readonly Failure[] = [
     script: asking(({ a, b }) => a.post(write(a, b)), {}, { qpAccessFlags: LOCAL_WRITE }),
     status: WcStatus.REM_INV_REQ_ERR,
     completion: /do the peer's qpAccessFlags have REMOTE_WRITE/,
-    oneSide: invalid(/NAK invalid request, do the peer's qpAccessFlags have REMOTE_WRITE/),
+    oneSide: invalid(/NAK invalid request; .*do the peer's qpAccessFlags have REMOTE_WRITE/),
   },
   {
     name: 'the queue pair does not allow atomics',

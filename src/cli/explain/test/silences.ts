@@ -269,7 +269,8 @@ export const silences: readonly Failure[] = [
     completion: /^success: RDMA_WRITE/,
     oneSide: {
       cause: Cause.REPAIRED,
-      words: /answered, after \d+ packets had been sent again: .* after a NAK had asked for it.*packets were lost/,
+      words:
+        /answered, after \d+ packets had been sent again; sent again: .* after a NAK had asked for it.*packets were lost/,
     },
   },
   {

@@ -26,7 +26,7 @@ async function causesOf(disturb: (sim: Sim) => void, options: CaptureOptions = {
     await connection.sendComp();
     return sim.writeCapture(join(folder, 'run.pcapng'), options);
   });
-  return storiesOf(await readCaptures([file])).map(({ verdict }) => verdict.cause);
+  return [...storiesOf(await readCaptures([file]))].map(({ verdict }) => verdict.cause);
 }
 
 describe('explain reads captures of simulations as those of all their hosts', () => {

@@ -42,7 +42,7 @@ export const ways: readonly Failure[] = [
     }),
     ...OK,
     oneSide: repeated(
-      /after 3 packets had been sent again: 3 without a NAK, before there was an answer; whether packets were lost or answers late takes/,
+      /after 3 packets had been sent again; sent again: 3 without a NAK, before there was an answer; whether packets were lost or answers late takes/,
     ),
     bothSides: repaired(/; 3 answers to 10\.0\.0\.1 lost or damaged on the way$/),
   },
@@ -58,7 +58,7 @@ export const ways: readonly Failure[] = [
       testbed.a.post(write(testbed.a, testbed.b));
     }),
     ...OK,
-    oneSide: repeated(/after 1 packet had been sent again: 1 without a NAK, before there was an answer/),
+    oneSide: repeated(/after 1 packet had been sent again; sent again: 1 without a NAK, before there was an answer/),
     bothSides: repaired(
       /1 packet to 10\.0\.0\.2 lost or damaged on the way; 1 packet came damaged, with a wrong ICRC$/,
     ),
@@ -71,7 +71,7 @@ export const ways: readonly Failure[] = [
     }),
     ...OK,
     oneSide: repaired(
-      /after 1 packet had been sent again: 1 because later requests or packets were answered, and it was not/,
+      /after 1 packet had been sent again; sent again: 1 because later requests or packets were answered, and it was not/,
     ),
     bothSides: repaired(/; 1 answer to 10\.0\.0\.1 lost or damaged on the way$/),
   },
@@ -150,7 +150,7 @@ export const ways: readonly Failure[] = [
     oneSide: {
       cause: Cause.ANSWERED_LATE,
       words:
-        /at most 4\.2 ms apart, then no more, and was answered 87\.4 ms after that: the peer was busy or stood still, or the way takes that long\. No capture shows whether the requester still waited/,
+        /at most 4\.2 ms apart, then no more, and was answered 87\.4 ms after that; the peer was busy or stood still, or the way takes that long; No capture shows whether the requester still waited/,
     },
     bothSides: {
       cause: Cause.ANSWERED_LATE,

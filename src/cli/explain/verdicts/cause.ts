@@ -1,5 +1,6 @@
 /** What a verdict can be. */
 
+/** What a verdict is called by programs. */
 export const Cause = {
   /** What the connection managers said did not come to be a connection. */
   NOT_CONNECTED: 'not-connected',
@@ -18,6 +19,8 @@ export const Cause = {
   NOT_READY: 'not-ready',
   /** The peer asked for the same packet again and again. */
   SEQUENCE: 'sequence',
+  /** Different requests have the same PSN, or one has a PSN of a READ's responses. */
+  PSN_REUSED: 'psn-reused',
   /** The peer speaks of PSNs that were never sent. */
   PSN_MISMATCH: 'psn-mismatch',
   /** Nothing has come back: from the beginning, or from some time on. Which of the next it was takes the peer's capture. */
@@ -31,6 +34,9 @@ export const Cause = {
   UNHEARD: 'unheard',
   /** Not answered, and not tried often: the capture may have ended too early. */
   UNFINISHED: 'unfinished',
+  /** Not answered, though the capture goes on for long after that. */
+  NEVER_ANSWERED: 'never-answered',
+  /** A service that acknowledges nothing. */
   UNACKNOWLEDGED: 'unacknowledged',
   LOST: 'lost',
   DAMAGED: 'damaged',
@@ -38,8 +44,23 @@ export const Cause = {
 } as const;
 export type Cause = (typeof Cause)[keyof typeof Cause];
 
-/** A cause, and sentences with the numbers. */
+/** A cause, a sentence of at most 120 characters, and sentences with the numbers. */
 export interface Verdict {
   readonly cause: Cause;
   readonly text: string;
+  readonly evidence: readonly string[];
 }
+
+/** The longest verdict. */
+export const MAX_VERDICT_CHARACTERS = 120;
+
+/** What ends well, or does not show how it ended. */
+export const GOOD: ReadonlySet<Cause> = new Set([
+  Cause.ANSWERED,
+  Cause.REPEATED,
+  Cause.REPAIRED,
+  Cause.ANSWERED_LATE,
+  Cause.UNFINISHED,
+  Cause.UNACKNOWLEDGED,
+  Cause.ARRIVED,
+]);

@@ -1,13 +1,15 @@
 /** What was answered in the end: what was sent again until then, and what of that the capture shows to have been needed. */
-import { OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
+import { Direction, OpcodeBit, opcodeBits } from '../../../device/wire/index.js';
 import { formatMicroseconds } from '../../../entry/index.js';
+import { RowIndex } from '../captures/row-index.js';
+import type { Sightings } from '../captures/sightings.js';
+import { count, greatest } from '../numbers.js';
+import { acknowledges, AnswerKind } from '../requests/answers.js';
+import { newestFirst, type Request } from '../requests/requests.js';
+import { attemptsOf, type Study } from '../requests/study.js';
+import { formatRequest, nameRequest } from '../requests/words.js';
 import { Cause, type Verdict } from './cause.js';
 import { isSequenceNak, type Repeat, repeatsOf, Why } from './repeats.js';
-import type { Asked, Request } from '../requests/requests.js';
-import { nameOf, psnOf, type Sighting } from '../captures/sighting.js';
-import { attemptsOf, type Study } from '../requests/study.js';
-import { acknowledges, type Answer, AnswerKind, greatest } from '../requests/answers.js';
-import { count, formatRequest } from '../requests/words.js';
 
 /** A timer takes up to four times what it was set to (IBTA 9.7.6.1.3). */
 const TIMER_SLACK = 4;
@@ -23,7 +25,7 @@ const WHYS: Readonly<Record<Why, string>> = {
   [Why.NOTHING]: 'without a NAK, before there was an answer',
 };
 
-/** Datagrams of one way: by what they are, those that were sent at one end, and those that arrived at the other. */
+/** Packets of one way: those that were sent at one end, and those that arrived at the other. */
 class Way {
   /** Whether a file that does not tell where it was made stands for what was sent. */
   readonly isPlaced: boolean;
@@ -34,35 +36,38 @@ class Way {
   /** Arrived, and were never seen before. */
   unseen = 0;
 
-  constructor(sent: readonly Sighting[], arrived: readonly Sighting[]) {
-    this.isPlaced = sent.some(({ placed }) => placed);
-    const counts = new Map<string, { sent: number; arrived: number }>();
-    const countOf = (sighting: Sighting): { sent: number; arrived: number } => {
-      const name = nameOf(sighting);
-      const known = counts.get(name) ?? { sent: 0, arrived: 0 };
-      counts.set(name, known);
-      return known;
-    };
-    for (const sighting of sent) countOf(sighting).sent += 1;
-    for (const sighting of arrived) countOf(sighting).arrived += 1;
-    for (const one of counts.values()) {
-      this.missing += Math.max(0, one.sent - one.arrived);
-      if (one.sent > 0) this.more += Math.max(0, one.arrived - one.sent);
-      else this.unseen += one.arrived;
+  constructor(sightings: Sightings, sent: Uint32Array, arrived: Uint32Array) {
+    this.isPlaced = sent.some((row) => sightings.isPlaced(row));
+    const index = new RowIndex(sightings.table, sent.length + arrived.length);
+    const counts = new Int32Array(2 * index.size);
+    for (const row of sent) counts[2 * index.numberOf(row)] += 1;
+    for (const row of arrived) counts[2 * index.numberOf(row) + 1] += 1;
+    for (let i = 0; i < counts.length; i += 2) {
+      const [left, came] = [counts[i], counts[i + 1]];
+      this.missing += Math.max(0, left - came);
+      if (left > 0) this.more += Math.max(0, came - left);
+      else this.unseen += came;
     }
   }
 }
 
-const bringsData = ({ packet: { bth } }: Sighting): boolean => (opcodeBits[bth.opcode] & OpcodeBit.ACK) === 0;
+const PSNS = 1 << 24;
 
 /** Packets without which nothing would have been answered, and of which no copy was seen to arrive. */
-function overlooked(requests: readonly Asked[], given: readonly Sighting[], got: readonly Sighting[]): number {
-  const arrived = new Set(got.map(psnOf));
-  const data = new Set(given.filter(bringsData).map(psnOf));
-  return (
-    requests.filter((one) => !one.again && one.sent.length > 0 && one.arrived.length === 0).length +
-    [...data].filter((psn) => !arrived.has(psn)).length
-  );
+function overlooked({ requests, sightings }: Study, given: Uint32Array, got: Uint32Array): number {
+  const { table } = sightings;
+  const { packets } = requests;
+  let n = 0;
+  for (let packet = 0; packet < packets.length; packet += 1)
+    if (!requests.isAgain(packet) && packets.sent.count(packet) > 0 && packets.arrived.count(packet) === 0) n += 1;
+  const arrived = new Uint8Array(PSNS);
+  for (const row of got) arrived[table.psn(row)] = 1;
+  for (const row of given) {
+    if ((opcodeBits[table.opcode(row)] & OpcodeBit.ACK) !== 0 || arrived[table.psn(row)] !== 0) continue;
+    arrived[table.psn(row)] = 1;
+    n += 1;
+  }
+  return n;
 }
 
 /** What captures of both sides show of losses, where all was answered in the end. */
@@ -78,22 +83,22 @@ interface Losses {
 
 const NO_LOSSES: Losses = { any: false, incomplete: false, uncounted: false, words: [] };
 
+const inDirection = ({ table }: Sightings, rows: Uint32Array, wanted: Direction): Uint32Array =>
+  rows.filter((row) => table.direction(row) === wanted);
+
 /** With captures of both sides: what is in one and not in the other. */
-export function losses({ half, requests }: Study): Losses {
-  const packets = requests.flatMap((request) => request.packets);
-  const there = new Way(
-    packets.flatMap(({ sent }) => sent),
-    packets.flatMap(({ arrived }) => arrived),
-  );
-  const answers = (wanted: 'in' | 'out'): Sighting[] => half.answers.filter(({ direction }) => direction === wanted);
-  const [given, got] = [answers('out'), answers('in')];
-  const back = new Way(given, got);
+function losses(study: Study): Losses {
+  const { half, sightings } = study;
+  const of = (rows: Uint32Array, direction: Direction): Uint32Array => inDirection(sightings, rows, direction);
+  const there = new Way(sightings, of(half.requests, Direction.OUT), of(half.requests, Direction.IN));
+  const [given, got] = [of(half.answers, Direction.OUT), of(half.answers, Direction.IN)];
+  const back = new Way(sightings, given, got);
   const ways = [there, back];
   const sum = (of: (way: Way) => number): number => ways.reduce((total, way) => total + of(way), 0);
   const doubled = sum((way) => (way.isPlaced ? 0 : way.more));
   const doubtful = sum((way) => (way.isPlaced ? way.more : 0));
-  const unseen = sum(({ unseen: count }) => count);
-  const lacking = unseen + overlooked(packets, given, got);
+  const unseen = sum((way) => way.unseen);
+  const lacking = unseen + overlooked(study, given, got);
   const missing = there.missing + back.missing;
   const incomplete = lacking > 0;
   const words: string[] = [];
@@ -113,30 +118,32 @@ export function losses({ half, requests }: Study): Losses {
   return { any: missing > 0 && !incomplete, incomplete, uncounted, words };
 }
 
-/** What a request's answers say before it is answered. */
-function objections({ answers }: Study, { first, last }: Request): Answer[] {
-  return answers.filter(
+/** Whether answers to a request say something else before it is answered. */
+function hasObjections({ answers }: Study, { first, last }: Request): boolean {
+  return answers.some(
     ({ kind, place }) =>
       (kind === AnswerKind.NOT_READY || kind === AnswerKind.REFUSAL) && place >= first && place <= last,
   );
 }
 
 /** Whether a NAK had asked for a request, or for what was sent before it, and had not been satisfied: no timer sent it then. */
-function wasAskedFor({ answers }: Study, { last }: Request, first: Sighting): boolean {
-  const reached = greatest(answers.filter(({ order }) => order < first.order).map(acknowledges));
+function wasAskedFor({ answers, reach }: Study, { last }: Request, first: number): boolean {
+  const reached = reach.before(first);
   return answers.some((one) => isSequenceNak(one) && one.place <= last && one.place > reached);
 }
 
 /** The side that answered: whether it, or the way, took so long. */
-function whoTookLong({ half, atResponder, given }: Study, { packets, last }: Request, patienceUs: number): string {
-  const answer = given.find((one) => acknowledges(one) >= last);
-  const arrived = packets
-    .flatMap((one) => one.arrived)
-    .sort((a, b) => a.order - b.order)
-    .at(0);
-  if (!atResponder || answer === undefined || arrived === undefined)
+function whoTookLong(study: Study, request: Request, patienceUs: number): string {
+  const { half, atResponder, given, requests, sightings } = study;
+  const answer = given.find((one) => acknowledges(one) >= request.last);
+  let arrived = Infinity;
+  for (let packet = request.begin; packet < request.end; packet += 1) {
+    const first = requests.packets.arrived.first(packet);
+    if (first >= 0) arrived = Math.min(arrived, first);
+  }
+  if (!atResponder || answer === undefined || arrived === Infinity)
     return 'the peer was busy or stood still, or the way takes that long';
-  const heldUs = answer.timeUs - arrived.timeUs;
+  const heldUs = answer.timeUs - sightings.timeUs(arrived);
   return heldUs > patienceUs
     ? `it had lain at ${half.responder} for ${formatMicroseconds(heldUs)} before that answered: it was busy or stood still`
     : `${half.responder} answered ${formatMicroseconds(heldUs)} after it came: the way takes that long, or all of that machine stood still`;
@@ -147,30 +154,35 @@ function whoTookLong({ half, atResponder, given }: Study, { packets, last }: Req
  * whether a requester still waits.
  */
 function lateVerdict(study: Study): Verdict | undefined {
-  const { requests, answers, atRequester } = study;
+  const { requests, answers, atRequester, reach, sightings } = study;
   if (!atRequester) return undefined;
   // A requester that sends something new after that had not given up.
-  const newest = greatest(requests.map(({ packets }) => packets[0].sent[0]?.order ?? -1));
-  const inTime = greatest(answers.filter(({ order }) => order < newest).map(acknowledges));
-  const late = answers.filter(({ order }) => order >= newest);
-  for (const request of requests.filter(({ last }) => last > inTime)) {
-    const attempts = attemptsOf(request);
-    const answer = late.find((one) => acknowledges(one) >= request.last);
-    if (attempts.length < TIMER_ATTEMPTS || answer === undefined || objections(study, request).length > 0) continue;
+  const newest = newestFirst(requests);
+  const inTime = reach.before(newest);
+  for (let i = requests.length - 1; i >= 0 && requests.last(i) > inTime; i -= 1) {
+    const request = requests.at(i);
+    const attempts = attemptsOf(requests, request);
+    if (attempts.length < TIMER_ATTEMPTS) continue;
+    const answer = answers.find((one) => one.row >= newest && acknowledges(one) >= request.last);
+    if (answer === undefined || hasObjections(study, request)) continue;
     if (wasAskedFor(study, request, attempts[0])) continue;
     const last = attempts[attempts.length - 1];
-    const gapsUs = attempts.slice(1).map(({ timeUs }, i) => timeUs - attempts[i].timeUs);
-    const patienceUs = greatest(gapsUs);
-    const lateUs = answer.timeUs - last.timeUs;
+    const times = attempts.map((row) => sightings.timeUs(row));
+    const patienceUs = greatest(times.slice(1).map((us, n) => us - times[n]));
+    const lateUs = answer.timeUs - sightings.timeUs(last);
     // A requester that has sent new requests since then was still waiting.
-    if (answer.order < last.order || lateUs <= TIMER_SLACK * patienceUs) continue;
+    if (answer.row < last || lateUs <= TIMER_SLACK * patienceUs) continue;
+    const spanUs = sightings.timeUs(last) - times[0];
     return {
       cause: Cause.ANSWERED_LATE,
-      text:
-        `${formatRequest(request)} was sent ${count(attempts.length, 'time')} in ${formatMicroseconds(last.timeUs - attempts[0].timeUs)}, at most ` +
-        `${formatMicroseconds(patienceUs)} apart, then no more, and was answered ${formatMicroseconds(lateUs)} after that: ` +
-        `${whoTookLong(study, request, patienceUs)}. No capture shows whether the requester still waited: if it had used up its retryCnt, ` +
-        'it has given up (its completion says RETRY_EXC_ERR), though the peer has carried the request out',
+      text: `${nameRequest(requests, request)} was answered ${formatMicroseconds(lateUs)} after it was sent for the last time`,
+      evidence: [
+        `${formatRequest(requests, request)} was sent ${count(attempts.length, 'time')} in ${formatMicroseconds(spanUs)}, at most ` +
+          `${formatMicroseconds(patienceUs)} apart, then no more, and was answered ${formatMicroseconds(lateUs)} after that`,
+        whoTookLong(study, request, patienceUs),
+        'No capture shows whether the requester still waited: if it had used up its retryCnt, ' +
+          'it has given up (its completion says RETRY_EXC_ERR), though the peer has carried the request out',
+      ],
     };
   }
   return undefined;
@@ -191,10 +203,10 @@ function everything({ atRequester, atResponder }: Study): string {
 }
 
 /** What follows where packets were sent again, and none is missing. */
-function nothingMissing({ requests, half }: Study): string {
-  const sightings = [...requests.flatMap(({ packets }) => packets.flatMap(({ sent }) => sent)), ...half.answers];
+function nothingMissing({ half, sightings }: Study): string {
+  const isPlaced = (row: number): boolean => sightings.isPlaced(row);
   // One that was made on the way does not show what was lost or doubled before.
-  return sightings.some(({ placed }) => placed)
+  return half.requests.some(isPlaced) || half.answers.some(isPlaced)
     ? 'no fewer packets arrived than the captures show sent, either way'
     : 'no fewer packets arrived than were sent, either way: answers were late, or the requester asked early';
 }
@@ -207,8 +219,8 @@ export function answeredVerdict(study: Study): Verdict {
   if (late !== undefined) return late;
   const { answers, half, atRequester, atResponder } = study;
   const repeats = repeatsOf(study);
-  const naks = answers.filter(isSequenceNak).length;
-  const waits = answers.filter(({ kind }) => kind === AnswerKind.NOT_READY).length;
+  const naks = answers.count(isSequenceNak);
+  const waits = answers.count(({ kind }) => kind === AnswerKind.NOT_READY);
   const both = atRequester && atResponder;
   const lost = both ? losses(study) : NO_LOSSES;
   const damaged = study.damagedAtRequester.length + study.damagedAtResponder.length;
@@ -223,10 +235,11 @@ export function answeredVerdict(study: Study): Verdict {
   const again = repeats.filter(({ mayBeCopy }) => !mayBeCopy);
   const sentAgain =
     again.length > 0
-      ? `, after ${count(again.length, 'packet')} had been sent again: ${reasons(again).join(', ')}`
+      ? `, after ${count(again.length, 'packet')} had been sent again`
       : copies > 0 || lost.uncounted
         ? ''
         : ' at the first attempt';
+  if (again.length > 0) notes.unshift(`sent again: ${reasons(again).join(', ')}`);
   if (copies > 0)
     notes.unshift(
       `${count(copies, 'packet')} came by once more just as before: sent again, or doubled on the way, which takes the capture of ${half.requester}`,
@@ -236,5 +249,5 @@ export function answeredVerdict(study: Study): Verdict {
   if (cause === Cause.REPEATED && both && !lost.incomplete) notes.push(nothingMissing(study));
   else if (cause === Cause.REPEATED && atRequester && !both)
     notes.push(`whether packets were lost or answers late takes the capture of ${half.responder}`);
-  return { cause, text: [everything(study) + sentAgain, ...notes].join('; ') };
+  return { cause, text: everything(study) + sentAgain, evidence: notes };
 }

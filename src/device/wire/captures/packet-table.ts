@@ -68,6 +68,10 @@ class Chunk {
   }
 }
 
+const COLUMNS = ['timeNs', 'flow', 'head', 'icrc', 'frame', 'payloadBytes', 'pkey', 'bits'] as const;
+
+const hasBit = (table: PacketTable, row: number, bit: number): boolean => (table.bits(row) & bit) !== 0;
+
 /** The packets of capture files, each file in rows of its own. */
 export class PacketTable {
   #chunks: Chunk[] = [];
@@ -119,15 +123,8 @@ export class PacketTable {
     const { offset, ipOffset, ipv6 } = place;
     const opcode = bytes[offset];
     const qpn = getU24(bytes, offset + 5);
-    if (this.#used === CHUNK_ROWS) {
-      this.#chunks.at(-1)?.seal();
-      this.#chunks.push(new Chunk());
-      this.#used = 0;
-    }
-    const chunk = this.#chunks[this.#chunks.length - 1];
-    const i = this.#used;
-    this.#used += 1;
-    this.#packets += 1;
+    const chunk = this.#nextRow();
+    const i = this.#used - 1;
     chunk.timeNs[i] = timeNs;
     chunk.flow[i] = this.flows.numberOf(bytes, ipOffset, ipv6, qpn, opcode >>> 5);
     chunk.head[i] = (opcode << 24) | getU24(bytes, offset + 9);
@@ -153,6 +150,13 @@ export class PacketTable {
       (direction << DIRECTION_SHIFT);
     this.#keepHeaders(chunk, i, packet, opcodeHeaderBytes[opcode] - BTH_BYTES, hasMad ? MAD_BYTES : 0);
     return this.end - 1;
+  }
+
+  /** Takes the last row out again, which `add` has just returned. */
+  dropLast(): void {
+    this.#chunks[this.#chunks.length - 1].headerEnd = this.#chunks[this.#chunks.length - 1].headerAt[this.#used - 1];
+    this.#used -= 1;
+    this.#packets -= 1;
   }
 
   #hasMad({ place: { capturedLength } }: PacketView, opcode: number): boolean {
@@ -232,10 +236,60 @@ export class PacketTable {
     return ((this.bits(row) >> DIRECTION_SHIFT) & TWO_BITS) as Direction;
   }
 
+  /** Takes a wrong ICRC for one that was not filled in when the packet was captured. */
+  forgiveIcrc(row: number): void {
+    this.#chunks[row >>> CHUNK_BITS].bits[row & ROW_MASK] &= ~PacketBit.WRONG_ICRC;
+  }
+
   setDirection(row: number, direction: Direction): void {
     const chunk = this.#chunks[row >>> CHUNK_BITS];
     const i = row & ROW_MASK;
     chunk.bits[i] = (chunk.bits[i] & ~(TWO_BITS << DIRECTION_SHIFT)) | (direction << DIRECTION_SHIFT);
+  }
+
+  /** Whether two packets have the same extension headers, as far as the capture has both. */
+  hasSameHeaders(a: number, b: number): boolean {
+    const bytes = opcodeHeaderBytes[this.opcode(a)] - BTH_BYTES;
+    if (opcodeHeaderBytes[this.opcode(b)] - BTH_BYTES !== bytes) return false;
+    if (((this.bits(a) | this.bits(b)) & PacketBit.HEADERS_CUT) !== 0) return true;
+    const [one, other] = [this.headers(a), this.headers(b)];
+    const [at, from] = [this.headerAt(a) + BTH_BYTES, this.headerAt(b) + BTH_BYTES];
+    for (let i = 0; i < bytes; i += 1) if (one[at + i] !== other[from + i]) return false;
+    return true;
+  }
+
+  /** The same packets, of one file, in the order of their times; and for each new row the old one. */
+  inOrderOfTime(): { readonly table: PacketTable; readonly rows: Uint32Array } {
+    const rows = Uint32Array.from({ length: this.end }, (_, row) => row);
+    rows.sort((a, b) => this.timeNs(a) - this.timeNs(b) || a - b);
+    const sorted = new PacketTable(this.flows);
+    for (const row of rows) sorted.#copy(this, row);
+    return { table: sorted, rows };
+  }
+
+  #copy(from: PacketTable, row: number): void {
+    const chunk = this.#nextRow();
+    const i = this.#used - 1;
+    const source = from.#chunks[row >>> CHUNK_BITS];
+    const n = row & ROW_MASK;
+    for (const column of COLUMNS) chunk[column][i] = source[column][n];
+    const length = opcodeHeaderBytes[from.opcode(row)] - BTH_BYTES + (hasBit(from, row, PacketBit.MAD) ? MAD_BYTES : 0);
+    chunk.room(length);
+    chunk.headers.set(source.headers.subarray(source.headerAt[n], source.headerAt[n] + length), chunk.headerEnd);
+    chunk.headerAt[i] = chunk.headerEnd;
+    chunk.headerEnd += length;
+  }
+
+  /** Makes room for a row, the last one then. */
+  #nextRow(): Chunk {
+    if (this.#used === CHUNK_ROWS) {
+      this.#chunks.at(-1)?.seal();
+      this.#chunks.push(new Chunk());
+      this.#used = 0;
+    }
+    this.#used += 1;
+    this.#packets += 1;
+    return this.#chunks[this.#chunks.length - 1];
   }
 
   /** The bytes that hold the packet's extension headers, at {@link headerAt}. */
