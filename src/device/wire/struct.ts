@@ -237,9 +237,14 @@ export interface Struct<V> extends Field<V> {
 interface Member extends Pick<Field<unknown>, 'read' | 'write'> {
   readonly check: Field<unknown>['check'] | undefined;
   readonly problem: Field<unknown>['problem'] | undefined;
+  readonly inner: Struct<unknown> | undefined;
   readonly name: string;
   readonly at: number;
   readonly fixed: unknown;
+}
+
+function isStruct(field: Field<unknown>): field is Struct<unknown> {
+  return 'parse' in field;
 }
 
 /** @param bytes of the whole; default: up to the end of the last field */
@@ -253,7 +258,9 @@ export function struct<F extends Fields>(fields: F, bytes = 0): Struct<Values<F>
     // No field uses `this`. One shape of all members, and no lookup of absent properties, keep the loops below quick.
     // oxlint-disable-next-line typescript/unbound-method
     const { read, write, check, problem } = field;
-    return { name, at, fixed: 'constant' in field ? field.constant : undefined, read, write, check, problem };
+    const fixed = 'constant' in field ? field.constant : undefined;
+    const inner = isStruct(field) ? field : undefined;
+    return { name, at, fixed, inner, read, write, check, problem };
   });
   // A copy of an object that has its properties already is quicker than one to which they are added.
   const blank: Readonly<Record<string, unknown>> = Object.fromEntries(
@@ -279,7 +286,9 @@ export function struct<F extends Fields>(fields: F, bytes = 0): Struct<Values<F>
     const values: Record<string, unknown> = { ...blank };
     for (let i = 0; i < members.length; i += 1) {
       const member = members[i];
-      const value = member.read(view, from + member.at);
+      const inner = member.inner?.parse(view, from + member.at);
+      if (typeof inner === 'string') return `${member.name}: ${inner}`;
+      const value = inner ?? member.read(view, from + member.at);
       const problem = member.problem?.(value);
       if (problem !== undefined) return member.fixed === undefined ? `${member.name} ${problem}` : problem;
       if (member.fixed === undefined) values[member.name] = value;

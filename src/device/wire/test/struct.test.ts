@@ -95,6 +95,15 @@ describe('a struct', () => {
     assert.equal(limits.decode(good.with(10, 0x20)), 'length is more than 2^53 - 1');
   });
 
+  it('says which field of a struct inside is wrong, however deep', () => {
+    const inner = struct({ few: range(u8, 1, 3), many: u8 });
+    const outer = struct({ first: u8, deep: nested(2, struct({ inner: nested(1, inner) })) });
+    assert.deepEqual(outer.decode(Uint8Array.of(9, 9, 9, 3, 9)), { first: 9, deep: { inner: { few: 3, many: 9 } } });
+    assert.equal(outer.decode(Uint8Array.of(9, 9, 9, 4, 9)), 'deep: inner: few is 4, which is not 1 to 3');
+    const version = struct({ version: constant(u8, 2, (other) => `version ${other} is not known`) });
+    assert.equal(struct({ version: nested(0, version) }).decode(Uint8Array.of(3)), 'version: version 3 is not known');
+  });
+
   it('refuses values without room, by the names of their fields', () => {
     const inner = struct({ deep: bits(0, 3, 0), raw: octets(1, 2) });
     const outer = struct({ inner: nested(0, inner), id: u64 });

@@ -62,6 +62,16 @@ export class SendQueue<T> implements SendHandler {
     this.#free = Array.from({ length: depth }, (_, slot) => depth - 1 - slot);
   }
 
+  /** The same, of a queue pair that has no other owner: where there is no room, it is destroyed. @throws VerbsError as `Engine.sends` */
+  static owning<T>(engine: Engine, qp: Qp, depth: number, listener: SendListener<T>, owner: string): SendQueue<T> {
+    try {
+      return new SendQueue(engine, qp, depth, listener, owner);
+    } catch (error) {
+      qp[Symbol.dispose]();
+      throw error;
+    }
+  }
+
   get room(): number {
     return this.#free.length;
   }

@@ -233,7 +233,17 @@ describe('what the ends say of themselves', () => {
     assert.match(changed(5, 3), /transport is 3/);
     assert.match(changed(7, 0), /window is 0/);
     assert.match(changed(6, 0xff), /window is 65284/);
+    assert.match(changed(24, 1), /^pairs: ucQpn is 16777233, which is not 0 to 16777215$/);
+    assert.match(changed(28, 0xff), /^pairs: ucPsn is 4278190114/);
+    assert.match(changed(32, 2), /^pairs: udQpn is /);
+    assert.equal(changed(36, 0xff), 'none');
     assert.match(problem(offer.subarray(0, 39)), /does not speak/);
+    const welcome = { transport: Transport.UD, window: 4, session, epoch: 0, slotBytes: 1024, addr: 0n, rkey: 0 };
+    for (const name of ['ucQpn', 'ucPsn', 'udQpn'])
+      assert.equal(
+        decodeWelcome(encodeWelcome({ ...welcome, pairs: { ...pairs, [name]: 2 ** 24 } })),
+        `pairs: ${name} is 16777216, which is not 0 to 16777215`,
+      );
   });
 });
 

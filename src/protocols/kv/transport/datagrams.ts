@@ -87,7 +87,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
       sqSigAll: true,
       cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES },
     });
-    this.#sends = new SendQueue(engine, this.#qp, sends, this, OWNER);
+    this.#sends = SendQueue.owning(engine, this.#qp, sends, this, OWNER);
     this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: NO_QKEY });

@@ -54,14 +54,8 @@ export class UcClientLink implements ClientLink, SendListener<number> {
     try {
       this.#answers.take();
       this.#qp = pd.createQp({ qpType: QpType.UC, sendCq: cq, recvCq: cq, sqSigAll: true, cap });
+      this.#writes = SendQueue.owning(engine, this.#qp, depth, this, OWNER);
     } catch (error) {
-      this.#answers.end();
-      throw error;
-    }
-    try {
-      this.#writes = new SendQueue(engine, this.#qp, depth, this, OWNER);
-    } catch (error) {
-      this.#qp[Symbol.dispose]();
       this.#answers.end();
       throw error;
     }

@@ -118,7 +118,8 @@ export const MIN_SLOT_BYTES = 320;
 export const MAX_SLOT_BYTES = 65_536;
 
 const SESSION = struct({ high: be32, low: be32 });
-const PAIRS = struct({ ucQpn: be32, ucPsn: be32, udQpn: be32, udQkey: be32 });
+const NUMBER = range(be32, 0, 0xff_ffff);
+const PAIRS = struct({ ucQpn: NUMBER, ucPsn: NUMBER, udQpn: NUMBER, udQkey: be32 });
 const OF_SESSION = { session: nested(8, SESSION), epoch: be32(16) };
 const BOTH = {
   transport: oneOf(u8(5), Transport),

@@ -3,7 +3,11 @@ import { describe, it } from 'node:test';
 import { Engine, type Lease } from '../../../core/index.js';
 import type { TransportName } from '../../index.js';
 import { simulate, type SimHost } from '../../../../entry/sim.js';
-import { hostOf, served, text } from '../support/served.js';
+import { type CmId, PortSpace } from '../../../../entry/index.js';
+import { Datagrams } from '../../transport/datagrams.js';
+import { UcClientLink } from '../../transport/uc-client-link.js';
+import { UdClientLink } from '../../transport/ud-client-link.js';
+import { hostOf, PORT, served, text } from '../support/served.js';
 
 const MIB = 2 ** 20;
 
@@ -65,4 +69,31 @@ describe('buffers of clients and servers', () => {
       assert.equal(text(await early.get('a')), 'long'.repeat(100));
       giveBack();
     }));
+});
+
+describe('a queue pair for which the completion queue has no room', () => {
+  const SIZES = { window: 8, slotBytes: 1024 };
+  const makes = {
+    'for datagrams': (engine) =>
+      new Datagrams(
+        engine,
+        { sends: 64, receives: 8, bytes: 64 },
+        { onDatagram: () => undefined, onRoom: () => undefined, onLost: () => undefined },
+      ),
+    'of a client by uc': (engine, id) => new UcClientLink(engine, id, SIZES),
+    'of a client by ud': (engine, id) => new UdClientLink(engine, id, SIZES),
+  } as const satisfies Record<string, (engine: Engine, id: CmId) => unknown>;
+  for (const [what, make] of Object.entries(makes))
+    it(`${what} is not left behind`, () =>
+      simulate((sim) => {
+        const host = sim.host('host');
+        const engine = new Engine(host.context, { entries: 16, maxEntries: 16 });
+        const channel = host.createEventChannel();
+        const id = host.createId(channel, PortSpace.TCP);
+        id.bindAddr({ port: PORT });
+        assert.throws(() => make(engine, id), { errno: 'ENOMEM' });
+        id[Symbol.dispose]();
+        channel[Symbol.dispose]();
+        engine.close();
+      }));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { simulate } from '../../../../entry/sim.js';
 import { Engine } from '../../../core/index.js';
-import { acceptRc, AmHandlers, connectRc, MemoryDomain } from '../../uct/index.js';
+import { acceptRc, AmHandlers, connectRc, MemoryDomain, UdInterface } from '../../uct/index.js';
 import { UcsStatus } from '../../wire/index.js';
 import { done, PORT, until } from '../support/transports.js';
 
@@ -55,4 +55,11 @@ it('an endpoint that would leave no buffer for what is sent is not made', () =>
     listener.close();
     few.engine.close();
     many.engine.close();
+  }));
+
+it('an interface for datagrams for which the completion queue has no room leaves no queue pair behind', () =>
+  simulate((sim) => {
+    const engine = new Engine(sim.host('one').context, { entries: 16, maxEntries: 16 });
+    assert.throws(() => new UdInterface(new MemoryDomain(engine)), { errno: 'ENOMEM' });
+    engine.close();
   }));

@@ -76,7 +76,7 @@ export class Carrier implements Receiver, SendListener<Afterwards> {
     });
     this.address = { gid, qpn: this.#qp.qpNum, qkey };
     const owner = OWNER;
-    this.#sends = new SendQueue(engine, this.#qp, SENDS, this, owner);
+    this.#sends = SendQueue.owning(engine, this.#qp, SENDS, this, owner);
     this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: GRH_BYTES + this.segmentBytes, owner });
     this.#hold = engine.hold();
     try {
