@@ -158,7 +158,7 @@ export function commandHandlers(target: CommandTarget): Handlers {
       control.modifyRateLimit(qpn, rateLimitKbps, maxBurstBytes, typicalPacketBytes);
     },
     queryQp: (qpn) => control.queryQp(qpn),
-    queryRefusal: (qpn) => control.queryRefusal(qpn),
+    viewQp: (qpn) => control.viewQp(qpn),
     qpCounters: (qpn) => control.qpCounters(qpn),
     destroyQp: (qpn) => {
       control.destroyQp(qpn);

@@ -1,14 +1,5 @@
 import type { CmCommandTable } from '../cm/index.js';
-import type {
-  AhAttr,
-  CompCntrType,
-  DeviceMemoryPlace,
-  ErrnoName,
-  Gid,
-  MwType,
-  QpAttr,
-  Refusal,
-} from '../ibta/index.js';
+import type { AhAttr, CompCntrType, DeviceMemoryPlace, ErrnoName, Gid, MwType, QpAttr, QpView } from '../ibta/index.js';
 import type {
   CompletionQueueWatcher,
   CreateCq,
@@ -193,7 +184,7 @@ export interface CommandTable extends CmCommandTable {
   modifyQp: [argument: ModifyQp, value: undefined];
   modifyRateLimit: [argument: ModifyRateLimit, value: undefined];
   queryQp: [argument: number, value: QpAttr];
-  queryRefusal: [argument: number, value: Refusal | undefined];
+  viewQp: [argument: number, value: QpView | undefined];
   qpCounters: [argument: number, value: Record<string, number>];
   destroyQp: [argument: number, value: undefined];
   attachMcast: [argument: McastMembership, value: undefined];

@@ -16,7 +16,14 @@ export type { AhAttr, GlobalRoute, QpAttr, QpCap } from './queue-pairs/qp-attr.j
 export { MigState, QpCreateFlags, QpCreateSendOpsFlags, QpState, QpType } from './queue-pairs/qp.js';
 export { mbpsToRate, multToRate, Rate, rateToMbps, rateToMult } from './device/rate.js';
 export { SrqAttrMask, SrqType, XrcdOpenFlags, XrcSrqReason } from './requests/srq.js';
-export { type NamedMemory, type Refusal, RefusalReason } from './requests/refusal.js';
+export {
+  DropReason,
+  type Drops,
+  type NamedMemory,
+  type QpView,
+  type Refusal,
+  RefusalReason,
+} from './requests/refusal.js';
 export { Syndrome } from './requests/syndrome.js';
 export * from './queue-pairs/transitions.js';
 export { WcFlags, WcOpcode, WcStatus } from './requests/wc.js';

@@ -2,7 +2,7 @@ import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { watchProcess } from '../../node/system/index.js';
 
 /** Bits of capabilities(7). */
-export const Capability = { NET_RAW: 13 } as const;
+export const Capability = { NET_RAW: 13, IPC_LOCK: 14 } as const;
 
 /** Whether a thread of a program has a capability, in its user namespace. */
 export function hasCapability(tid: number, capability: number): boolean {
@@ -113,5 +113,23 @@ export function descriptorsOf(pid: number, name: string): readonly number[] {
       .filter((fd) => descriptorName(pid, fd) === name);
   } catch {
     return [];
+  }
+}
+
+/** What the kernel allows by default since 5.16. */
+const DEFAULT_LOCKED_BYTES = 8 * 2 ** 20;
+
+/**
+ * How many bytes a process may pin (`ulimit -l`), or undefined where it is not limited. CAP_IPC_LOCK lifts the limit, but who has lowered
+ * it below the default wants to see what it does.
+ */
+export function lockedMemoryLimit(pid: number): number | undefined {
+  try {
+    const soft = /^Max locked memory\s+(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1];
+    const limit = Number(soft);
+    if (!Number.isFinite(limit)) return undefined;
+    return limit < DEFAULT_LOCKED_BYTES || !hasCapability(pid, Capability.IPC_LOCK) ? limit : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -26,12 +26,15 @@ export function say(text: string): void {
 const MOST_ALIKE = 8;
 const MOST = 64;
 const WINDOW_MS = 1000;
+/** Programs whose names are kept. */
+const MOST_NAMES = 4096;
 const NUMBERS = /0x[0-9a-f]+|\d+/g;
 
 /** Tells people why requests of programs have failed: a paragraph each, and not too many. */
 export class FailureReport {
   #windowEndsMs = -Infinity;
   #told = 0;
+  readonly #names = new Map<number, string>();
   /** How often a sentence was told, whatever the numbers in it. */
   readonly #alike = new Map<string, number>();
   #untold = 0;
@@ -45,6 +48,12 @@ export class FailureReport {
     private readonly nameOf: (pid: number) => string = processName,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
+
+  /** A program opens a device: what it is called, for when it has ended. */
+  meet(pid: number): void {
+    if (this.#names.size >= MOST_NAMES) this.#names.clear();
+    this.#names.set(pid, this.nameOf(pid));
+  }
 
   /**
    * @param pid whose request it was
@@ -67,7 +76,7 @@ export class FailureReport {
     }
     this.#told += 1;
     this.#alike.set(kind, alike + 1);
-    this.say(`${this.nameOf(pid)} (pid ${pid}), ${what}: ${why}`);
+    this.say(`${this.#names.get(pid) ?? this.nameOf(pid)} (pid ${pid}), ${what}: ${why}`);
   }
 
   /** Says how many were left out. */

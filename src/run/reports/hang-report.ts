@@ -76,6 +76,7 @@ export class HangReport {
       this.#last.set(pid, { atMs: now, findings });
       all.push(...findings);
     }
+    for (const context of contexts) context.tellDrops();
     for (const tid of this.#since.keys()) if (!seen.has(tid)) this.#since.delete(tid);
     return all;
   }

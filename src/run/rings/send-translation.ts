@@ -41,6 +41,9 @@ export class SendTranslation {
   /** From the NIC's numbers to the program's indices. */
   #offset = 0;
   #consumer = 0;
+  #unsignaled = 0;
+  /** The longest row of requests that were not SIGNALED. */
+  mostUnsignaled = 0;
   /** More was posted than there was room for. */
   #blocked = false;
 
@@ -122,6 +125,8 @@ export class SendTranslation {
     // Once each: the program may change them meanwhile.
     const opcode = Math.min(theirs[from + RxeSendWqe.OPCODE] >>> 0, TOO_MANY);
     const flags = theirs[from + RxeSendWqe.FLAGS] & FLAGS;
+    this.#unsignaled = (flags & SendFlags.SIGNALED) === 0 ? this.#unsignaled + 1 : 0;
+    if (this.#unsignaled > this.mostUnsignaled) this.mostUnsignaled = this.#unsignaled;
     ours[to + SendWqe.WR_ID_LO] = theirs[from + RxeSendWqe.WR_ID_LO];
     ours[to + SendWqe.WR_ID_HI] = theirs[from + RxeSendWqe.WR_ID_HI];
     this.#translateKind(opcode, theirs, from, ours, to);

@@ -68,6 +68,7 @@ export class RdmaCmFile implements GuestFile {
   constructor({ node, pid, ucma, calls, failures, fileAt, due }: RdmaCmOpening) {
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
+    failures?.meet(pid);
     this.#calls = calls;
     this.#ucma = ucma;
     this.#due = due;

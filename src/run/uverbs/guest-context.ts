@@ -1,6 +1,7 @@
 import { AddressSpace } from '../../node/system/index.js';
 import {
   completionRing,
+  dropsOf,
   explainAmong,
   qpRings,
   takeAsyncEvent,
@@ -10,12 +11,12 @@ import {
 } from '../../providers/soft/index.js';
 import type { Ah, AsyncEvent, Context, Mr, Mw, Pd, WorkCompletion } from '../../api/verbs/index.js';
 import type { GuestDevice } from '../launcher/guest-devices.js';
-import { descriptorName } from '../processes/processes.js';
+import { descriptorName, lockedMemoryLimit } from '../processes/processes.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import { refusalText } from '../refusal.js';
 import { inC } from '../reports/c-vocabulary.js';
 import { RingFile } from '../rings/ring-file.js';
-import { nameOf, QpState, WcStatus } from '../../device/ibta/index.js';
+import { nameOf, QpState, QpType, WcStatus } from '../../device/ibta/index.js';
 import { UndeliveredReplies } from '../notifications/undelivered-replies.js';
 import { DoorbellLog, LOG_BYTES } from './doorbell-log.js';
 import { EventFile } from './event-file.js';
@@ -163,6 +164,12 @@ export class GuestContext {
     return this.qps.add(guest);
   }
 
+  /** A queue pair is about to be destroyed: says what only it knows. */
+  endingQp(guest: GuestQp): void {
+    this.#tellUnsignaled(guest);
+    this.#tellDropsOf(guest);
+  }
+
   removeQp(handle: number): void {
     const guest = this.qps.get(handle);
     this.qps.remove(handle);
@@ -219,6 +226,8 @@ export class GuestContext {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
+    this.tellDrops();
+    for (const guest of this.qps) this.#tellUnsignaled(guest);
     this.context.close();
     this.#releaseQueues();
     for (const memory of this.#memories) memory.close();
@@ -290,6 +299,48 @@ export class GuestContext {
     if (eventsReported > 0)
       this.remember({ call, what, userHandle, eventsReported, completedAt, acknowledge: 'ibv_ack_async_event' });
     return eventsReported;
+  }
+
+  /** An adapter frees a place of the send queue when a SIGNALED request behind it was polled; here, as with rxe, an ACK does. */
+  #tellUnsignaled({ qp, sends, cap, sqSigAll }: GuestQp): void {
+    const { mostUnsignaled } = sends;
+    if (sqSigAll || mostUnsignaled <= cap.maxSendWr) return;
+    const sentence =
+      `passes here, and fails on an adapter: ${mostUnsignaled} requests in a row were not IBV_SEND_SIGNALED, more than its send queue ` +
+      `holds (${cap.maxSendWr}), so ibv_post_send is ENOMEM there. Signal one at least that often, and poll its completion`;
+    this.failures?.tell(this.pid, `QP ${hex(qp.qpNum)}`, sentence);
+  }
+
+  readonly #dropped = new WeakMap<GuestQp, number>();
+
+  /** Says which queue pairs have dropped messages since it was said last: no packet and no completion does. */
+  tellDrops(): void {
+    if (this.failures !== undefined) for (const guest of this.qps) this.#tellDropsOf(guest);
+  }
+
+  #tellDropsOf(guest: GuestQp): void {
+    const { qp } = guest;
+    if (this.failures === undefined || qp.qpType === QpType.RC) return;
+    const drops = dropsOf(qp);
+    if (drops === undefined || drops.count === this.#dropped.get(guest)) return;
+    this.#dropped.set(guest, drops.count);
+    this.failures.tell(this.pid, `QP ${hex(qp.qpNum)} (${nameOf(QpType, qp.qpType)})`, inC(drops.sentence));
+  }
+
+  #registeredBytes = 0;
+  #hasToldLimit = false;
+
+  /** A region of so many bytes comes, or goes where that is negative: an adapter pins it, which RLIMIT_MEMLOCK limits. */
+  registered(lengthBytes: number): void {
+    this.#registeredBytes += lengthBytes;
+    if (this.failures === undefined || this.#hasToldLimit || lengthBytes < 0) return;
+    const limit = lockedMemoryLimit(this.pid);
+    if (limit === undefined || this.#registeredBytes <= limit) return;
+    this.#hasToldLimit = true;
+    const sentence =
+      `passes here, and fails on an adapter: ${this.#registeredBytes} bytes are registered, more than ulimit -l allows ` +
+      `(${limit} bytes), which is ENOMEM there without CAP_IPC_LOCK`;
+    this.failures.tell(this.pid, 'ibv_reg_mr', sentence);
   }
 
   /** Tells why a call of the program was refused. */

@@ -35,6 +35,8 @@ export interface GuestQp {
   /** Absent where it takes from a shared queue. */
   readonly receives: ReceiveTranslation | undefined;
   readonly cap: QpCap;
+  /** Each request is SIGNALED. */
+  readonly sqSigAll: boolean;
 }
 
 export interface GuestSrq {

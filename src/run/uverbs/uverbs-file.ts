@@ -28,6 +28,7 @@ export class UverbsFile implements GuestFile {
     const { node, pid, devices, failures } = opening;
     this.device = { major: node.major, minor: node.minor };
     this.pid = pid;
+    failures?.meet(pid);
     this.context = new GuestContext(
       devices[node.index],
       pid,

@@ -1,3 +1,5 @@
+import type { QpState } from '../queue-pairs/qp.js';
+
 /**
  * Why a responder has refused a request (protocol/reliable.md 2.3). The NAK has room for the kind alone; the NIC that refuses keeps the
  * reason with the queue pair. The list behind each value names `a` and `b` of {@link Refusal}.
@@ -43,6 +45,42 @@ export const RefusalReason = {
   FIELDS: 19,
 } as const;
 export type RefusalReason = (typeof RefusalReason)[keyof typeof RefusalReason];
+
+/** Why a responder of UC, UD or raw packets has dropped a message: nobody is told by a packet. The list names `a` and `b` of {@link Drops}. */
+export const DropReason = {
+  /** No receive request was posted. */
+  NO_RECEIVE: 1,
+  /** The message is longer than the receive request: what it needs, and what that has. */
+  TOO_LONG: 2,
+  /** Another Q_Key than the queue pair's: that of the packet, and that of the queue pair. */
+  QKEY: 3,
+  /** A datagram longer than the port's MTU: its bytes, and the MTU. */
+  MTU: 4,
+  /** A WRITE named memory that it may not use, or `qp_access_flags` lack REMOTE_WRITE. */
+  ACCESS: 5,
+  /** Another packet of the message was lost. */
+  LOSS: 6,
+} as const;
+export type DropReason = (typeof DropReason)[keyof typeof DropReason];
+
+/** Messages that a queue pair has dropped: how many, and why the last. */
+export interface Drops {
+  readonly count: number;
+  readonly reason: DropReason;
+  readonly a: number;
+  readonly b: number;
+}
+
+/** What a NIC knows of one of its queue pairs that helps to explain what the other end met. */
+export interface QpView {
+  readonly state: QpState;
+  readonly destQpNum: number;
+  readonly rqPsn: number;
+  readonly sqPsn: number;
+  /** The request of its peer that it has refused, if it has. */
+  readonly refusal: Refusal | undefined;
+  readonly drops: Drops | undefined;
+}
 
 /** Memory that a peer has named by a key. Keys are as they stand in headers, unsigned. */
 export interface NamedMemory {

@@ -6,7 +6,7 @@ import {
   nameOf,
   QpAttachCompCntrOp,
   type QpAttr,
-  type Refusal,
+  type QpView,
   type QpCap,
   QpState,
   QpType,
@@ -313,11 +313,11 @@ export class ControlVerbs {
   }
 
   /**
-   * The request of its peer that a queue pair has refused, if it has. Of a queue pair that is gone nothing is known. Anybody on the
-   * device may ask: the peer's program is the one that needs it.
+   * What the NIC knows of a queue pair that helps to explain what its peer met; undefined where there is none of that number. Anybody on
+   * the device may ask: it is the peer's program that needs it.
    */
-  queryRefusal(qpn: number): Refusal | undefined {
-    return this.core.objects.qps.find(qpn)?.refusal;
+  viewQp(qpn: number): QpView | undefined {
+    return this.core.objects.qps.find(qpn)?.view();
   }
 
   qpCounters(qpn: number): Record<string, number> {

@@ -1,4 +1,4 @@
-import { Syndrome, WcFlags, WcOpcode, WcStatus } from '../../ibta/index.js';
+import { DropReason, Syndrome, WcFlags, WcOpcode, WcStatus } from '../../ibta/index.js';
 import {
   bthPadCount,
   bthSolicited,
@@ -28,17 +28,20 @@ export class DatagramResponder extends SilentResponder {
     const deth = offset + dethOffset[opcode];
     if (dethQkey(bytes, deth) !== (qp.attr.qkey | 0)) {
       counters.rxBadQkey += 1;
+      this.note(DropReason.QKEY, dethQkey(bytes, deth) >>> 0, qp.attr.qkey >>> 0);
       return;
     }
     const header = opcodeHeaderBytes[opcode];
     const payload = lengthBytes - header - ICRC_BYTES - bthPadCount(bytes, offset);
     if (payload > core.port.mtuBytes) {
       counters.rxMessageDropped += 1;
+      this.note(DropReason.MTU, payload, core.port.mtuBytes);
       return;
     }
     const room = receive.nextCapacity;
     if (room < 0) {
       counters.rxNoReceive += 1;
+      this.note(DropReason.NO_RECEIVE);
       return;
     }
     // Too long for its receive request: dropped, and the request waits for the next one, in a shared queue for that of any
@@ -46,6 +49,7 @@ export class DatagramResponder extends SilentResponder {
     // SendWithTooSmallRecv.
     if (GRH_BYTES + payload > room) {
       counters.rxMessageDropped += 1;
+      this.note(DropReason.TOO_LONG, GRH_BYTES + payload, room);
       return;
     }
     receive.take();

@@ -1,4 +1,4 @@
-import type { QpAttr, Refusal, Syndrome } from '../../ibta/index.js';
+import type { Drops, QpAttr, Refusal, Syndrome } from '../../ibta/index.js';
 import type { OpcodeService, PacketMeta } from '../../wire/index.js';
 import type { CompletionQueue } from '../queues/completion-queue.js';
 import type { TransmitResult } from './turns.js';
@@ -64,6 +64,8 @@ export interface SendingHalf {
 export interface ReceivingHalf {
   /** The request that it has refused, if it has; absent where nothing is refused. */
   readonly refusal?: Refusal | undefined;
+  /** What it has dropped without a word, if it has; absent where all that is dropped is answered. */
+  readonly drops?: Drops | undefined;
   /** Its counters, as those of {@link SendingHalf}. */
   counters?(): Record<string, number>;
   /** The QP goes from INIT to RTR: begins at its `rqPsn`. */

@@ -3,7 +3,7 @@ import {
   type EventType as EventTypeValue,
   MigState,
   type QpAttr,
-  type Refusal,
+  type QpView,
   type QpCap,
   QpState,
   type QpType,
@@ -304,9 +304,11 @@ export class QueuePair implements QpContext, QueuePairParts {
     return { ...this.sending.counters?.(), ...this.receiving.counters?.() };
   }
 
-  /** The request of its peer that it has refused, if it has. */
-  get refusal(): Refusal | undefined {
-    return this.receiving.refusal;
+  /** For whoever explains what its peer, or its program, has met. */
+  view(): QpView {
+    const { destQpNum, rqPsn, sqPsn } = this.attr;
+    const { refusal, drops } = this.receiving;
+    return { state: this.state, destQpNum, rqPsn, sqPsn, refusal, drops };
   }
 
   get errorCause(): Syndrome {

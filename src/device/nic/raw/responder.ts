@@ -1,4 +1,4 @@
-import { Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
+import { DropReason, Syndrome, WcOpcode, WcStatus } from '../../ibta/index.js';
 import { CopyStatus } from '../memory/copying/foreign-memory.js';
 import { Cqe } from '../rings/layout.js';
 import { SilentResponder } from '../unreliable/silent-responder.js';
@@ -16,6 +16,7 @@ export class RawResponder extends SilentResponder {
     const receive = this.receive;
     if (!receive.take()) {
       counters.rxNoReceive += 1;
+      this.note(DropReason.NO_RECEIVE);
       return;
     }
     if (lengthBytes > receive.capacity) {

@@ -1,4 +1,4 @@
-import { AccessFlags, psnAdd, Syndrome, WcFlags, WcOpcode, WcStatus } from '../../ibta/index.js';
+import { AccessFlags, DropReason, psnAdd, Syndrome, WcFlags, WcOpcode, WcStatus } from '../../ibta/index.js';
 import {
   bthPadCount,
   bthPsn,
@@ -100,7 +100,7 @@ export class UnreliableResponder extends SilentResponder {
       this.#received = 0;
     }
     if (this.#received + payload > Math.min(receive.capacity, MAX_MESSAGE_BYTES)) {
-      this.#drop();
+      this.#drop(DropReason.TOO_LONG, this.#received + payload, receive.capacity);
       return;
     }
     const ends = (bits & ENDS) !== 0;
@@ -121,7 +121,7 @@ export class UnreliableResponder extends SilentResponder {
 
   #onWrite(bytes: Uint8Array, offset: number, opcode: number, bits: number, at: number, payload: number): void {
     if ((this.qp.attr.qpAccessFlags & AccessFlags.REMOTE_WRITE) === 0) {
-      this.#drop();
+      this.#drop(DropReason.ACCESS);
       return;
     }
     const withImm = (bits & OpcodeBit.IMM) !== 0;
@@ -132,7 +132,7 @@ export class UnreliableResponder extends SilentResponder {
     const begins = (bits & BEGINS) !== 0;
     const ends = (bits & ENDS) !== 0;
     if (begins && !this.#openWrite(bytes, offset + rethOffset[opcode])) {
-      this.#drop();
+      this.#drop(DropReason.ACCESS);
       return;
     }
     const left = this.#dmaLength - this.#received;
@@ -203,11 +203,15 @@ export class UnreliableResponder extends SilentResponder {
   /** No receive request is posted: nobody is told, and the message is lost. */
   #notReady(): void {
     this.core.counters.rxNoReceive += 1;
+    this.note(DropReason.NO_RECEIVE);
     this.#skip();
   }
 
-  #drop(): void {
-    if (!this.#skipping) this.core.counters.rxMessageDropped += 1;
+  #drop(reason: DropReason = DropReason.LOSS, a = 0, b = 0): void {
+    if (!this.#skipping) {
+      this.core.counters.rxMessageDropped += 1;
+      this.note(reason, a, b);
+    }
     this.#skip();
   }
 

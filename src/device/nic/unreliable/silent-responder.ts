@@ -1,4 +1,4 @@
-import type { Syndrome } from '../../ibta/index.js';
+import type { DropReason, Drops, Syndrome } from '../../ibta/index.js';
 import type { PacketMeta } from '../../wire/index.js';
 import type { NicCore } from '../nic-core.js';
 import type { ReceivingHalf } from '../queue-pairs/halves.js';
@@ -10,12 +10,23 @@ import type { CompletionQueue } from '../queues/completion-queue.js';
 /** A responder that never answers: that of UC, UD and raw packet QPs. What it does not take is dropped in silence. */
 export abstract class SilentResponder implements ReceivingHalf {
   protected readonly receive: ReceiveBuffer;
+  #drops: Drops | undefined;
 
   constructor(
     protected readonly qp: QpContext,
     protected readonly core: NicCore,
   ) {
     this.receive = new ReceiveBuffer(qp, core);
+  }
+
+  /** What it has dropped, if it has. */
+  get drops(): Drops | undefined {
+    return this.#drops;
+  }
+
+  /** A message is dropped. */
+  protected note(reason: DropReason, a = 0, b = 0): void {
+    this.#drops = { count: (this.#drops?.count ?? 0) + 1, reason, a, b };
   }
 
   abstract onRequest(bytes: Uint8Array, offset: number, lengthBytes: number, meta: PacketMeta): void;
@@ -54,6 +65,7 @@ export abstract class SilentResponder implements ReceivingHalf {
   }
 
   reset(): void {
+    this.#drops = undefined;
     this.receive.reset();
   }
 }

@@ -4,7 +4,7 @@ import {
   type DeviceAttr,
   type DeviceAttrEx,
   EventType,
-  type Refusal,
+  type QpView,
   Syndrome,
   type Gid,
   isOneOf,
@@ -31,6 +31,7 @@ import {
   type CompCntr,
   type CompCntrInitAttr,
   type Cq,
+  type Qp,
   type CqInitAttr,
   type Device,
   type ExplainableEvent,
@@ -60,6 +61,7 @@ import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
 import { explain, witnessOf } from '../explanations/explain.js';
+import { dropSentence } from '../explanations/refusal.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase, refusalOf } from './context-base.js';
 import { SoftParentDomain, SoftTd } from './domains/parent-domain.js';
@@ -285,7 +287,8 @@ export class SoftContext extends ContextBase implements ProvidedContext {
 
   explain(what: WorkCompletion | ExplainableEvent): string {
     const witness = witnessOf(what, 'qpNum' in what ? what.qpNum : 0, this.address);
-    return explain(what, witness === undefined ? undefined : refusalAt(this, witness));
+    if (witness === undefined) return explain(what);
+    return explain(what, viewAt(this, witness), 'qpNum' in what ? ownView(this, what.qpNum) : undefined);
   }
 
   close(): void {
@@ -340,15 +343,27 @@ export function explainAmong(wc: WorkCompletion, own: Context, others: readonly 
   const witness = refuser === undefined ? undefined : witnessOf(wc, wc.qpNum, refuser.address);
   if (!(refuser instanceof SoftContext) || witness === undefined || wc.vendorErr === Syndrome.FLUSHED)
     return own.explain(wc);
-  return explain(wc, refusalAt(refuser, witness));
+  return explain(wc, viewAt(refuser, witness), own instanceof SoftContext ? ownView(own, wc.qpNum) : undefined);
 }
 
-/** The request that a queue pair of the device has refused, where that is known. */
-export function refusalAt(context: SoftContext, qpn: number): Refusal | undefined {
+/** What the NIC knows of a queue pair: `none` where it has none of that number, undefined where it cannot be asked. */
+function viewAt(context: SoftContext, qpn: number): QpView | 'none' | undefined {
   try {
-    return context.adapter.execute('queryRefusal', qpn);
+    return context.adapter.execute('viewQp', qpn) ?? 'none';
   } catch {
     // The device is closed or has failed: what the completion says has to do.
     return undefined;
   }
+}
+
+function ownView(context: SoftContext, qpn: number): QpView | undefined {
+  const view = viewAt(context, qpn);
+  return view === 'none' ? undefined : view;
+}
+
+/** Messages that a queue pair of UC or UD has dropped without a word, and why the last; undefined where it has dropped none. */
+export function dropsOf(qp: Qp): { readonly count: number; readonly sentence: string } | undefined {
+  if (!(qp.context instanceof SoftContext)) return undefined;
+  const drops = ownView(qp.context, qp.qpNum)?.drops;
+  return drops === undefined ? undefined : { count: drops.count, sentence: dropSentence(drops) };
 }

@@ -1,9 +1,11 @@
-import { type Refusal, Syndrome, WcStatus } from '../../../device/ibta/index.js';
+import { QpState, type QpView, type Refusal, Syndrome, WcStatus } from '../../../device/ibta/index.js';
 import {
   type Explainable,
   type ExplainableEvent,
   explainEvent,
   explainStatus,
+  formatMicroseconds,
+  qpStateStr,
   wcStatusStr,
 } from '../../../api/verbs/index.js';
 import { refusalCause, refusedRequest } from './refusal.js';
@@ -13,12 +15,15 @@ import { causeOf, templateOf } from './templates.js';
  * What a completion, or an asynchronous event, of the software NIC says, in a sentence with the numbers, and what to look at next:
  * `retry count exceeded: 7 transmissions of PSN 0x4a31 to 127.0.0.2 QP 0x12, no answer in 0.47 s; is the peer alive …`.
  *
- * @param refusal what the NIC that refused the request knows of it
+ * @param witness what the NIC knows that has the queue pair of {@link witnessOf}: `none` where it has none of that number
+ * @param own what our NIC knows of the queue pair of a completion
  *
  * `Context.explain` explains those of any device, since what `vendorErr` and `detail` mean is its maker's affair.
  */
-export function explain(what: Explainable | ExplainableEvent, refusal?: Refusal): string {
-  return 'eventType' in what ? explainRefusal(what, refusal) : explainCompletion(what, refusal);
+export function explain(what: Explainable | ExplainableEvent, witness?: QpView | 'none', own?: QpView): string {
+  const refusal = witness === 'none' ? undefined : witness?.refusal;
+  if ('eventType' in what) return explainRefusal(what, refusal);
+  return explainSilence(what, witness, own) ?? explainCompletion(what, refusal);
 }
 
 /** What led to a refusal, in half a sentence, from a `vendorErr`; undefined for one that is not ours. */
@@ -29,6 +34,10 @@ export function refusalReason(vendorErr: number): string | undefined {
 
 /** Syndromes of which the NIC keeps why. */
 const REFUSED: ReadonlySet<number> = new Set([Syndrome.RESPONDER_ACCESS, Syndrome.RESPONDER_INVALID_REQUEST]);
+
+/** Syndromes that say that no answer came, or none that fits. */
+const SILENT: ReadonlySet<number> = new Set([Syndrome.RETRY_TIMEOUT, Syndrome.RETRY_SEQUENCE]);
+const hex = (number: number): string => `0x${number.toString(16)}`;
 
 /** An event, with what the peer has done that was refused. */
 function explainRefusal(event: ExplainableEvent, refusal: Refusal | undefined): string {
@@ -45,7 +54,34 @@ function explainRefusal(event: ExplainableEvent, refusal: Refusal | undefined): 
 export function witnessOf(what: Explainable | ExplainableEvent, qpNum: number, own: string): number | undefined {
   if ('eventType' in what) return what.qp?.qpNum;
   if (what.vendorErr === Syndrome.FLUSHED) return qpNum;
-  return what.peer === own ? refuserOf(what) : undefined;
+  if (what.peer !== own || what.status === WcStatus.SUCCESS) return undefined;
+  return SILENT.has(what.vendorErr) ? (what.detail[3] ?? 0) >>> 0 : refuserOf(what);
+}
+
+/** Why a peer did not answer, where its NIC is at hand; undefined where that knows no better. */
+function explainSilence(
+  wc: Explainable,
+  peer: QpView | 'none' | undefined,
+  own: QpView | undefined,
+): string | undefined {
+  if (peer === undefined || wc.status === WcStatus.SUCCESS || !SILENT.has(wc.vendorErr)) return undefined;
+  const [psn = 0, times = 0, elapsedUs = 0, qpn = 0] = wc.detail;
+  const cause = silence(peer, own, qpn >>> 0);
+  if (cause === undefined) return undefined;
+  const sent = `${times} transmission${times === 1 ? '' : 's'} of PSN ${hex(psn >>> 0)} to ${wc.peer ?? 'the peer'} QP ${hex(qpn >>> 0)}`;
+  return `${wcStatusStr(wc.status)}: ${cause} (${sent} in ${formatMicroseconds(elapsedUs >>> 0)})`;
+}
+
+function silence(peer: QpView | 'none', own: QpView | undefined, qpn: number): string | undefined {
+  if (peer === 'none')
+    return `the peer's NIC is up, and has no QP ${hex(qpn)}: is destQpNum its qpNum, or was it destroyed?`;
+  const { RESET, INIT, ERR } = QpState;
+  if (peer.state === RESET || peer.state === INIT)
+    return `the peer's QP is in ${qpStateStr(peer.state)}, and takes requests from RTR on`;
+  if (peer.state === ERR) return "the peer's QP is in ERR; its own completions or events say why";
+  if (own !== undefined && peer.rqPsn !== own.sqPsn)
+    return `the peer's rqPsn is ${hex(peer.rqPsn)}, our sqPsn ${hex(own.sqPsn)}: both have to be the same`;
+  return undefined;
 }
 
 /** The queue pair of the peer that has refused a request, where that is what a completion says. */

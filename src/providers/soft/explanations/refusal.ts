@@ -1,4 +1,12 @@
-import { AccessFlags, flagNames, type NamedMemory, type Refusal, RefusalReason } from '../../../device/ibta/index.js';
+import {
+  AccessFlags,
+  DropReason,
+  type Drops,
+  flagNames,
+  type NamedMemory,
+  type Refusal,
+  RefusalReason,
+} from '../../../device/ibta/index.js';
 import { formatMicroseconds, joinWords } from '../../../api/verbs/index.js';
 
 const hex = (word: number | bigint): string => `0x${word.toString(16)}`;
@@ -89,4 +97,24 @@ export function refusedRequest({ access, lengthBytes, memory, psn }: Refusal): s
   if (memory === undefined) return `a request of ${bytes(lengthBytes)} (PSN ${hex(psn)})`;
   const at = `at ${hex(joinWords(memory.addrHi, memory.addrLo))} by rkey ${hex(memory.rkey)}`;
   return `${OPERATIONS[access] ?? 'FLUSH'} of ${bytes(lengthBytes)} ${at}`;
+}
+
+/** Bytes that come before each datagram in its receive request. */
+const GRH_BYTES = 40;
+
+const dropCauses: Readonly<Record<DropReason, (drops: Drops) => string>> = {
+  [DropReason.NO_RECEIVE]: () => 'no receive request was posted',
+  [DropReason.TOO_LONG]: ({ a, b }) =>
+    `it needs ${bytes(a)} (a datagram has ${GRH_BYTES} of GRH in front), the receive request has ${b}`,
+  [DropReason.QKEY]: ({ a, b }) => `its Q_Key is ${hex(a)}, that of the QP ${hex(b)}`,
+  [DropReason.MTU]: ({ a, b }) => `it has ${bytes(a)}, and the MTU of the port is ${b}`,
+  [DropReason.ACCESS]: () => 'it is a WRITE to memory that its key or the qpAccessFlags do not open',
+  [DropReason.LOSS]: () => 'a packet of it was lost, which an unreliable service does not repeat',
+};
+
+/** What was dropped without a word, and why. */
+export function dropSentence(drops: Drops): string {
+  const { count, reason } = drops;
+  const messages = count === 1 ? 'dropped a message' : `dropped ${count} messages, the last because`;
+  return `${messages}${count === 1 ? ': ' : ' '}${dropCauses[reason](drops)}`;
 }

@@ -8,6 +8,7 @@ import {
   MwType,
   type Qp,
   type QpModifyAttr,
+  QpState,
   QpType,
   SendFlags,
   type Sge,
@@ -200,5 +201,51 @@ for (const hosting of HOSTINGS)
         device.a.context.explain(flush),
         /^flushed: the QP is in ERR since it refused its peer: that is the lkey of a region/,
       );
+    });
+  });
+
+for (const hosting of HOSTINGS)
+  describe(`a request that nobody answers, hosted ${hosting}`, () => {
+    /** What its completion says. `taken` connects the peer's queue pair. */
+    function unanswered(
+      destination: (peer: Qp) => number,
+      taken: (peer: Qp, asker: Qp, dgid: Uint8Array) => void,
+    ): string {
+      using benches = new Benches(hosting, NET);
+      const { a } = benches;
+      const dgid = a.context.queryGid(1, 0);
+      const [asker, peer] = [makeQp(a, QpType.RC), makeQp(a, QpType.RC)];
+      taken(peer, asker, dgid);
+      connect(asker, { qpNum: destination(peer), dgid }, { timeout: 8, retryCnt: 1 });
+      asker.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED });
+      const wc = drainOne(a.cq);
+      assert.equal(wc.status, WcStatus.RETRY_EXC_ERR);
+      return a.context.explain(wc);
+    }
+    const same = (peer: Qp): number => peer.qpNum;
+
+    it('went to a queue pair that does not exist', () => {
+      const said = unanswered(
+        ({ qpNum }) => qpNum ^ 0x800000,
+        () => undefined,
+      );
+      assert.match(
+        said,
+        /: the peer's NIC is up, and has no QP 0x\w+: is destQpNum its qpNum, or was it destroyed\? \(2 transmissions of PSN 0x0/,
+      );
+    });
+
+    it('went to a queue pair that does not take requests yet', () => {
+      const said = unanswered(same, (peer) =>
+        peer.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qpAccessFlags: 0 }),
+      );
+      assert.match(said, /: the peer's QP is in INIT, and takes requests from RTR on \(/);
+    });
+
+    it('has a PSN that the peer does not expect', () => {
+      const said = unanswered(same, (peer, asker, dgid) =>
+        connect(peer, { qpNum: asker.qpNum, dgid }, { rqPsn: 0xc71 }),
+      );
+      assert.match(said, /: the peer's rqPsn is 0xc71, our sqPsn 0x0: both have to be the same \(/);
     });
   });

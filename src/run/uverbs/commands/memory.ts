@@ -41,9 +41,11 @@ export const memoryCommands = [
     act: (file, { pd, ...region }) => {
       const mr = registerProgramMemory(file, () => file.pds.get(pd), region);
       const handle = file.mrs.add(mr);
+      file.registered(mr.length);
       return {
         answer: { handle, lkey: mr.lkey, rkey: mr.rkey },
         undo: () => {
+          file.registered(-mr.length);
           mr.dereg();
           file.mrs.remove(handle);
         },
@@ -55,7 +57,10 @@ export const memoryCommands = [
     number: 13,
     request: HANDLE,
     act: (file, { handle }) => {
-      file.mrs.getToEnd(handle).dereg();
+      const mr = file.mrs.getToEnd(handle);
+      const { length } = mr;
+      mr.dereg();
+      file.registered(-length);
       file.mrs.remove(handle);
     },
   }),

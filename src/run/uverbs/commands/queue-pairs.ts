@@ -122,6 +122,7 @@ function createQp(file: GuestContext, request: QpRequest, { tid }: Caller, creat
       qp,
       userHandle,
       cap,
+      sqSigAll: sqSigAll !== 0,
       sends: new SendTranslation(sends, rings, limits, (number) => {
         const ah = file.ahs.find(number);
         return ah === undefined ? -1 : addressHandleOf(ah);
@@ -143,6 +144,7 @@ function createQp(file: GuestContext, request: QpRequest, { tid }: Caller, creat
 
 function endQp(file: GuestContext, handle: number): GuestQp {
   const guest = file.qps.getToEnd(handle);
+  file.endingQp(guest);
   guest.qp.destroy();
   file.removeQp(handle);
   guest.sends.queue.release();

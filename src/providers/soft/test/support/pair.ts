@@ -44,6 +44,7 @@ export interface Side {
 
 export interface PairOptions {
   readonly maxDestRdAtomic?: number;
+  readonly rqPsn?: number;
   readonly bytes?: number;
   readonly cqe?: number;
   readonly cap?: Partial<QpCap>;
@@ -95,7 +96,7 @@ export function connect(
     qpState: QpState.RTR,
     pathMtu: Mtu.MTU_1024,
     destQpNum: peer.qpNum,
-    rqPsn: 0,
+    rqPsn: options.rqPsn ?? 0,
     maxDestRdAtomic: options.maxDestRdAtomic ?? 16,
     minRnrTimer: 1,
     ahAttr: { grh: { dgid: peer.dgid } },
