@@ -80,9 +80,10 @@ export function openedDevices(): readonly Context[] {
   return [...opened].flatMap((known) => known.deref() ?? []);
 }
 
-/** Has `watch` called with every device that this thread opens from now on. */
-export function watchOpened(watch: (context: Context) => void): void {
+/** Has `watch` called with every device that this thread opens from now on. @returns ends that */
+export function watchOpened(watch: (context: Context) => void): () => void {
   watchers.add(watch);
+  return () => void watchers.delete(watch);
 }
 
 /**

@@ -10,7 +10,8 @@ export type { CmRoute, FullAddress, ResolveAddrOptions, SocketAddress } from './
 export { connect } from './connections/connect.js';
 export { Connection } from './connections/connection.js';
 export { createId, type CreateIdOptions } from './identifiers/create-id.js';
-export { type DeviceChoice, getDevices } from './addresses/devices.js';
+export { type DeviceChoice, devicesOfFamilies, deviceToward, getDevices } from './addresses/devices.js';
+export { wildcardOf } from './addresses/wildcard.js';
 export { acceptAsLinux, connectAsLinux, setOptionAsLinux } from './identifiers/cm-id.js';
 export { createEp, type CreateEpOptions } from './identifiers/endpoint.js';
 export {

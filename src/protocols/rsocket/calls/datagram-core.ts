@@ -4,14 +4,19 @@ import {
   createEventChannel,
   createId,
   type CreateIdOptions,
+  devicesOfFamilies,
+  deviceToward,
   type EventChannel,
   type FullAddress,
   type SocketAddress,
+  wildcardOf,
 } from '../../../api/rdmacm/index.js';
-import { after } from '../../../api/provider/index.js';
-import { VerbsError } from '../../../api/verbs/index.js';
+import { familyOf, plainAddress } from '../../../device/wire/index.js';
+import { after, watchOpened } from '../../../api/provider/index.js';
+import { type Context, VerbsError } from '../../../api/verbs/index.js';
 import { DatagramSocket } from '../datagrams/datagram-socket.js';
 import type { Peer } from '../datagrams/peers.js';
+import { type Datagrams, WildcardSockets } from '../datagrams/wildcard-sockets.js';
 import { Condition } from './condition.js';
 import { type AddressFamily, ANY, isAny, PollEvents, SocketType } from './constants.js';
 import { Mutex } from './mutex.js';
@@ -27,7 +32,7 @@ const LINGER_MS = 1000;
 
 type State =
   | { readonly kind: 'new' }
-  | { readonly kind: 'open'; readonly socket: DatagramSocket }
+  | { readonly kind: 'open'; readonly socket: Datagrams }
   | { readonly kind: 'failed' }
   | { readonly kind: 'closed' };
 
@@ -61,24 +66,55 @@ export class DatagramCore {
   /** @throws VerbsError EADDRINUSE and so on; RsocketError EINVAL when it has an address */
   bind(call: string, { host = ANY[this.domain], port = 0 }: SocketAddress): void {
     if (this.state.kind !== 'new') throw invalidArgument(call, 'the socket has an address', 'Make another by rsocket');
-    for (let tries = 1; ; tries += 1) {
-      const id = createId(undefined, PortSpace.UDP, this.#choice());
+    for (let tries = 1; ; tries += 1)
       try {
-        setBefore(id, this.settings);
-        id.bindAddr({ host, port });
-        // Its queue pair is of one device: at a wildcard address of the default one.
-        if (id.verbs === undefined) id.resolveAddr({ host });
-        this.#open(call, id);
+        if (isAny(host)) this.#bindAll(call, host, port);
+        else this.#opened(this.#bound(call, { host, port }));
         return;
       } catch (error) {
-        id[Symbol.dispose]();
         if (port !== 0 || tries >= PORT_TRIES || !isAddressInUse(error)) throw error;
       }
+  }
+
+  /** A wildcard is the port of all devices, also of those that the program opens later. */
+  #bindAll(call: string, host: string, port: number): void {
+    const choice = this.#choice();
+    const families = wildcardOf(host, this.settings.ipv6Only || undefined).families;
+    const devices = devicesOfFamilies(choice, families);
+    const context = devices.at(0);
+    if (context === undefined) {
+      const message = `no device has an IPv${families.join(' or IPv')} address`;
+      throw new VerbsError(call, { errno: 'ENODEV', message, advice: '' });
     }
+    const first = this.#bound(call, { host: plainAddress(context.address), port }, context);
+    const bound = { host, port: first.localAddress.port };
+    const open = (device: Context): DatagramSocket =>
+      this.#bound(call, { ...bound, host: plainAddress(device.address) }, device);
+    const sockets: DatagramSocket[] = [];
+    try {
+      for (const other of devices.slice(1)) sockets.push(open(other));
+    } catch (error) {
+      for (const socket of [first, ...sockets]) socket.close();
+      throw error;
+    }
+    const toward = (destination: string): Context => deviceToward(call, choice, destination);
+    const all = new WildcardSockets(first, sockets, host, { toward, open });
+    this.#opened(all);
+    if (choice.contexts !== undefined) return;
+    const stop = watchOpened((device) => {
+      if (!families.includes(familyOf(plainAddress(device.address)))) return;
+      try {
+        all.addDevice(device);
+      } catch (error) {
+        // Somebody else has the port there.
+        if (!(error instanceof VerbsError)) throw error;
+      }
+    });
+    void this.closed.then(stop);
   }
 
   /** The socket, which an address is found for if it has none: one that packets to `destination` leave from. */
-  async toward(call: string, destination: SocketAddress): Promise<DatagramSocket> {
+  async toward(call: string, destination: SocketAddress): Promise<Datagrams> {
     for (let tries = 1; this.state.kind === 'new'; tries += 1) {
       const channel = createEventChannel(this.#choice());
       const id = createId(channel, PortSpace.UDP, this.#choice());
@@ -86,7 +122,7 @@ export class DatagramCore {
         await resolved(call, id, channel, destination);
         // It may have been bound or closed meanwhile.
         if (this.#isNew()) {
-          this.#open(call, id);
+          this.#opened(this.#made(call, id));
           this.#channel = channel;
           continue;
         }
@@ -102,7 +138,7 @@ export class DatagramCore {
   }
 
   /** @throws RsocketError EBADF, EINVAL when it has no address yet; what it has failed by */
-  socket(call: string): DatagramSocket {
+  socket(call: string): Datagrams {
     switch (this.state.kind) {
       case 'open':
         return this.state.socket;
@@ -167,7 +203,7 @@ export class DatagramCore {
     else this.#ended();
   }
 
-  #closeIdle(socket: DatagramSocket): void {
+  #closeIdle(socket: Datagrams): void {
     const close = (): void => {
       socket.close();
       this.#ended();
@@ -197,21 +233,41 @@ export class DatagramCore {
     return this.state.kind === 'new';
   }
 
-  #choice(): CreateIdOptions {
-    const { context, open } = this.device;
+  #choice(context = this.device.context): CreateIdOptions {
+    const { open } = this.device;
     return { ...(context === undefined ? {} : { contexts: [context] }), ...(open === undefined ? {} : { open }) };
   }
 
-  #open(call: string, id: CmId): void {
+  /** A socket at an address. @throws VerbsError EADDRINUSE, EADDRNOTAVAIL */
+  #bound(call: string, address: SocketAddress, context?: Context): DatagramSocket {
+    const id = createId(undefined, PortSpace.UDP, this.#choice(context));
+    try {
+      setBefore(id, this.settings);
+      id.bindAddr(address);
+      return this.#made(call, id);
+    } catch (error) {
+      id[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #made(call: string, id: CmId): DatagramSocket {
     const ring = (): void => this.bell.ring();
     const failed = (error: Error): void => {
-      this.error = error;
-      if (this.state.kind === 'open') this.state = { kind: 'failed' };
+      const isLast =
+        this.state.kind === 'open' && (!(this.state.socket instanceof WildcardSockets) || this.state.socket.lost());
+      if (isLast) {
+        this.error = error;
+        this.state = { kind: 'failed' };
+      }
       ring();
     };
-    const socket = new DatagramSocket(call, id, this.settings, { readable: ring, writable: ring, failed });
+    return new DatagramSocket(call, id, this.settings, { readable: ring, writable: ring, failed });
+  }
+
+  #opened(socket: Datagrams): void {
     this.state = { kind: 'open', socket };
-    ring();
+    this.bell.ring();
   }
 }
 

@@ -181,6 +181,19 @@ export class DatagramSocket implements SendListener<Peer>, CompletionHandler {
     }
   }
 
+  get context(): Context {
+    return this.#engine.context;
+  }
+
+  /** Whether somebody there has sent something to it, or was sent something. */
+  knows(host: string, port: number): boolean {
+    return this.#peers.find(host, port) !== undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get canSend(): boolean {
     return this.#sends.room > 0;
   }
