@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import {
   formatGid,
   getDeviceList,
@@ -11,6 +14,7 @@ import {
   PortState,
   VerbsError,
 } from '../../../entry/index.js';
+import { endWithTest } from '../../../../test/support/children.js';
 import { NET, openWhenFree } from '../../../../test/support/loopback.js';
 
 for (const host of ['inline', 'thread'] as const) {
@@ -20,8 +24,30 @@ for (const host of ['inline', 'thread'] as const) {
       assert.throws(
         () => openDevice({ host, address: `${NET}.1` }),
         (error) =>
-          error instanceof VerbsError && error.errno === 'EADDRINUSE' && error.message.includes(context.address),
+          error instanceof VerbsError &&
+          error.errno === 'EADDRINUSE' &&
+          error.message.includes(`${context.address} is taken: this program has a NIC at that address`),
       );
+    });
+
+    test('one that another thread of the program has taken is named as its own, and one of another program is not', async () => {
+      const address = `${NET}.3`;
+      const refused = (whose: string): void =>
+        assert.throws(() => openDevice({ host, address }), new RegExp(`is taken: ${whose} program has a NIC`));
+      const entry = JSON.stringify(new URL('../../../entry/index.js', import.meta.url).href);
+      const source = (ready: string): string =>
+        `import(${entry}).then(({ openDevice }) => { openDevice({ host: '${host}', address: '${address}' }); ${ready}; setInterval(() => {}, 1000); });`;
+      const worker = new Worker(source("require('node:worker_threads').parentPort.postMessage(0)"), { eval: true });
+      await once(worker, 'message');
+      refused('this');
+      await worker.terminate();
+      openWhenFree(() => openDevice({ host, address })).close();
+      const program = endWithTest(
+        spawn(process.execPath, ['-e', source('process.send(0)')], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+      );
+      await once(program, 'message');
+      refused('another');
+      program.kill('SIGKILL');
     });
 
     test('one that is not of this machine is refused with EADDRNOTAVAIL', () => {

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { type Gid, gidFromIp, gidsEqual, ipFromGid, isIpv4Gid } from '../../../device/ibta/index.js';
 import { codeOf, errnoNameOf, LinkError, type LinkStatus } from '../../../device/link/index.js';
 import { isMulticastGid } from '../../../device/wire/index.js';
+import { hasUdpPort } from './own-sockets.js';
 import { type InterfaceAddress, interfaceAddresses, interfaceFacts, nativeHostProblem } from '../../system/index.js';
 
 /** An address of this machine that a link may be bound to. */
@@ -159,14 +160,19 @@ function notOfThisMachine(address: string): string {
   return `${address} is not an address of this machine. Its addresses are: ${ownAddresses()}.`;
 }
 
+/** Who has a port that is taken, and what to do about that. */
+function holderOf(address: string, port: number): string {
+  if (hasUdpPort(localAddress(address).gid, port))
+    return 'this program has a NIC at that address. Use its context, choose another address';
+  return "another program has a NIC at that address (or the kernel's rdma_rxe has the port). Stop it, choose another address";
+}
+
 /** A sentence on why an address could not be had, and what would do. */
 export function addressError(address: string, port: number, cause: unknown): LinkError {
   const code = codeOf(cause);
   const where = `UDP port ${port} of ${address}`;
   const because: Record<string, string> = {
-    EADDRINUSE:
-      `${where} is taken: another program has a NIC at that address (or the kernel's rdma_rxe has the port). ` +
-      'Stop it, choose another address, or give none and get a free one on loopback.',
+    EADDRINUSE: `${where} is taken: ${holderOf(address, port)}, or give none and get a free one on loopback.`,
     EADDRNOTAVAIL: notOfThisMachine(address),
     EACCES: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,
     EPERM: `no permission to use ${where}. A sandbox or a security module may forbid it; try a loopback address.`,

@@ -24,11 +24,20 @@ export async function listen(
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new XioError('XIO_E_BIND_FAILED', `cannot listen at ${host}, port ${port}`, { cause: error })),
+      reject(
+        new XioError('XIO_E_BIND_FAILED', `cannot listen at ${host}, port ${port}: ${reasonOf(error)}`, {
+          cause: error,
+        }),
+      ),
     );
     server.listen({ host, port }, resolve);
   });
   return new TcpListener(server, new HalfOpen(place, realClock, limits, onLink));
+}
+
+function reasonOf(error: Error): string {
+  const code = 'code' in error ? String(error.code) : error.message;
+  return code === 'EADDRINUSE' ? 'a listener of this or another program has it (EADDRINUSE)' : code;
 }
 
 class TcpListener implements LinkListener {
