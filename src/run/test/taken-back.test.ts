@@ -73,7 +73,7 @@ function program() {
         Requests.RESOLVE_IP.encodePadded({
           id,
           timeoutMs: 100,
-          to: { family: 2, port: 1, ipv4: Uint8Array.of(10, 0, 0, 1), ipv6: new Uint8Array(16) },
+          to: { family: 2, port: 1, ipv4: Uint8Array.of(10, 0, 0, 1), ipv6: new Uint8Array(16), scopeId: 0 },
         }),
       ),
     cm,

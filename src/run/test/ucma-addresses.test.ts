@@ -67,6 +67,24 @@ describe('commands of rdma_cm for addresses, and calls that fail', () => {
     assert.equal(both.client.call(Command.BIND_IP, request), 0);
   });
 
+  test('refuse to bind to a link-local address without an interface, as the kernel does', () => {
+    using both = programs();
+    const bind = (scopeId: number) => {
+      const local = Buffer.alloc(28);
+      local.writeUInt16LE(10, 0);
+      local.writeUInt16BE(PORT, 2);
+      local.set([0xfe, 0x80], 8);
+      local[23] = 1;
+      local.writeUInt32LE(scopeId, 24);
+      return both.client.call(
+        Command.BIND_IP,
+        Buffer.concat([withResponse(8), local, numbers(both.client.create().id)]),
+      );
+    };
+    assert.equal(bind(0), -Errno.EINVAL);
+    assert.equal(bind(2), -Errno.EADDRNOTAVAIL);
+  });
+
   test('reject the peer when an accept fails, which would wait otherwise', () => {
     using both = programs();
     const { server, client, contexts } = both;

@@ -16,7 +16,7 @@ import { EVENT } from './structs/event.js';
 import { QP_ATTR, qpAttrFor } from './structs/qp-attr.js';
 import * as Requests from './structs/requests.js';
 import { ROUTE, routeFor } from './structs/route.js';
-import { type SOCKADDR, socketAddressOf } from './structs/socket-address.js';
+import { lacksScope, type SOCKADDR, socketAddressOf } from './structs/socket-address.js';
 import type { UcmaFile } from './ucma-file.js';
 
 type Sockaddr = ValuesOf<typeof SOCKADDR>;
@@ -104,6 +104,7 @@ interface Bind {
 
 function bind({ file, identifier, call, request }: Bind): void {
   const own = address(call, request.addr);
+  if (lacksScope(request.addr)) fail(call, 'EINVAL', `${own.host} is link-local, and sin6_scope_id names no interface`);
   try {
     identifier.cmId.bindAddr(own);
   } catch (error) {

@@ -165,6 +165,7 @@ export class CmProgram {
       port: choices.chance(80) ? 7000 + choices.below(known.ports) : choices.below(65536),
       ipv4,
       ipv6: new Uint8Array(16),
+      scopeId: 0,
     };
   }
 

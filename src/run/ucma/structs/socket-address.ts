@@ -3,14 +3,17 @@ import { Refusal } from '../../refusal.js';
 import type { SocketAddress } from '../../../api/rdmacm/index.js';
 import { invalid, VerbsError } from '../../../api/verbs/index.js';
 import { gidFromIp, ipFromGid } from '../../../device/ibta/index.js';
-import { be16, octets, struct, u16, type ValuesOf } from '../../../device/wire/index.js';
+import { be16, octets, struct, u16, u32, type ValuesOf } from '../../../device/wire/index.js';
 
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_IB = 27;
 
 /** `struct sockaddr_in6`, and a `struct sockaddr_in` in its room (ip(7), ipv6(7)). */
-export const SOCKADDR = struct({ family: u16(0), port: be16(2), ipv4: octets(4, 4), ipv6: octets(8, 16) }, 28);
+export const SOCKADDR = struct(
+  { family: u16(0), port: be16(2), ipv4: octets(4, 4), ipv6: octets(8, 16), scopeId: u32(24) },
+  28,
+);
 
 type Values = ValuesOf<typeof SOCKADDR>;
 
@@ -40,6 +43,11 @@ export function socketAddressFor({ host, port }: Required<SocketAddress>): Value
   const gid = gidFromIp(host);
   const none = new Uint8Array(0);
   return isIPv4(host)
-    ? { family: AF_INET, port, ipv4: gid.subarray(-4), ipv6: none }
-    : { family: AF_INET6, port, ipv4: none, ipv6: gid };
+    ? { family: AF_INET, port, ipv4: gid.subarray(-4), ipv6: none, scopeId: 0 }
+    : { family: AF_INET6, port, ipv4: none, ipv6: gid, scopeId: 0 };
+}
+
+/** Whether it is of fe80::/10, where each interface may have the same address, and names no interface. */
+export function lacksScope({ family, ipv6, scopeId }: Values): boolean {
+  return family === AF_INET6 && ipv6[0] === 0xfe && ipv6[1] >> 6 === 2 && scopeId === 0;
 }
