@@ -149,6 +149,7 @@ export const ROOMS = [
     below: [
       'entry',
       'node/system',
+      'node/statistics',
       'node/hosting',
       'api/verbs',
       'providers/soft',
@@ -174,6 +175,7 @@ export const ROOMS = [
     below: ['entry', 'protocols/ucp/bare'],
     packages: 'all',
   },
+  { name: 'cli', files: /^src\/cli\/why\//, below: ['entry', 'node/statistics'], packages: 'all' },
   { name: 'cli', below: ['entry'], packages: 'all' },
   { name: 'entry', files: /^src\/entry\/portable\.ts$/, below: ['device/ibta', ...API], packages: 'none' },
   {

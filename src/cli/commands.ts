@@ -190,6 +190,12 @@ export const ENTRIES: readonly Entry[] = [
     load: () => import('./rdma/command.js'),
   },
   {
+    name: 'why',
+    group: GROUPS.LOOK,
+    summary: 'print what programs under run --explain wait for',
+    load: () => import('./why/command.js'),
+  },
+  {
     name: 'dump',
     group: GROUPS.LOOK,
     summary: 'print the RoCEv2 packets of a capture',

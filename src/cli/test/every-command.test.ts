@@ -95,6 +95,7 @@ const WAITS: Readonly<Record<string, Waits>> = {
   ucx_info: undefined,
   xio_perftest: (at, port) => ['--addr', at, '-p', port],
   rdma: undefined,
+  why: undefined,
   dump: undefined,
   explain: undefined,
   rproxy: (at, port) => ['--listen', `rdma:${at}:7999`, '--to', `tcp:127.0.0.1:${port}`],

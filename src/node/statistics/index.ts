@@ -65,6 +65,9 @@ interface Owner {
 }
 
 const SUFFIX = '.json';
+const WAITS_SUFFIX = '.waits';
+/** Threads of which a launcher tells. */
+const MOST_WAITS = 200;
 /** Far more than any NIC has to say; what is longer is not ours. */
 const MAX_FILE_BYTES = 1 << 18;
 
@@ -88,25 +91,21 @@ export function directoryProblem(directory: string): string | undefined {
   return (found.mode & 0o077) === 0 ? undefined : `others have access to ${directory}`;
 }
 
-/** One NIC's file. A failed write is ignored: statistics must not disturb the program. */
-export class StatisticsFile {
+/** A file of this process, for others of its user to read. A failed write is ignored: it must not disturb the program. */
+class OwnFile {
   readonly #path: string;
   readonly #scratch: string;
 
-  private constructor(
-    directory: string,
-    private readonly address: string,
-    private readonly device: string,
-  ) {
+  protected constructor(directory: string, suffix: string) {
     files += 1;
     // Containers that share the directory have the same numbers, each in its own namespace.
     const name = `${namespaceNumber()}-${process.pid}-${threadId}-${files}`;
-    this.#path = join(directory, `${name}${SUFFIX}`);
+    this.#path = join(directory, `${name}${suffix}`);
     this.#scratch = join(directory, `.${name}`);
   }
 
-  /** Undefined where there is no place for it, or the user wants none (VERBENA_STATS=off). */
-  static open(address: string, device: string): StatisticsFile | undefined {
+  /** Where it goes; undefined where there is no place for it, or the user wants none (VERBENA_STATS=off). */
+  protected static directory(): string | undefined {
     if (isOff('VERBENA_STATS')) return undefined;
     const directory = statisticsDirectory();
     try {
@@ -114,20 +113,18 @@ export class StatisticsFile {
       if (directoryProblem(directory) !== undefined) return undefined;
       // Left behind by processes that were killed.
       if (files === 0) readPublished(directory);
-      return new StatisticsFile(directory, address, device);
+      return directory;
     } catch {
       return undefined;
     }
   }
 
   /** A reader finds this version or the previous one, whole. */
-  write(changing: Changing): void {
-    const { address, device } = this;
-    const text = JSON.stringify({ ...owner(), address, device, ...changing });
+  protected publish(report: object): void {
     try {
       // Made anew, so that nobody's link is followed.
       remove(this.#scratch);
-      writeFileSync(this.#scratch, text, { mode: 0o600, flag: 'wx' });
+      writeFileSync(this.#scratch, JSON.stringify({ ...owner(), ...report }), { mode: 0o600, flag: 'wx' });
       renameSync(this.#scratch, this.#path);
     } catch {
       // The directory is gone, or the disk is full: the next time, perhaps.
@@ -139,12 +136,83 @@ export class StatisticsFile {
   }
 }
 
+/** One NIC's file. */
+export class StatisticsFile extends OwnFile {
+  private constructor(
+    directory: string,
+    private readonly address: string,
+    private readonly device: string,
+  ) {
+    super(directory, SUFFIX);
+  }
+
+  /** As {@link OwnFile.directory}. */
+  static open(address: string, device: string): StatisticsFile | undefined {
+    const directory = OwnFile.directory();
+    return directory === undefined ? undefined : new StatisticsFile(directory, address, device);
+  }
+
+  write(changing: Changing): void {
+    const { address, device } = this;
+    this.publish({ address, device, ...changing });
+  }
+}
+
+/** What a thread of a program under `verbena run --explain` does. */
+export interface PublishedWait {
+  readonly pid: number;
+  readonly comm: string;
+  /** `waits in ibv_get_cq_event for 6 s`. */
+  readonly what: string;
+  /** The state of what it waits for, and what to do. */
+  readonly why: string;
+}
+
+/** One launcher's file of what its programs wait for. */
+export class WaitsFile extends OwnFile {
+  static open(): WaitsFile | undefined {
+    const directory = OwnFile.directory();
+    return directory === undefined ? undefined : new WaitsFile(directory, WAITS_SUFFIX);
+  }
+
+  write(waits: readonly PublishedWait[]): void {
+    this.publish({ waits: waits.slice(0, MOST_WAITS) });
+  }
+}
+
+/** What the programs under all launchers of this user wait for, with the launcher's process number. */
+export function readWaits(): readonly { readonly launcher: number; readonly waits: readonly PublishedWait[] }[] {
+  const directory = statisticsDirectory();
+  if (directoryProblem(directory) !== undefined) return [];
+  return namesIn(directory, WAITS_SUFFIX).flatMap((name) => {
+    const path = join(directory, name);
+    const found = readReport(path, isWaits);
+    if (found === undefined || found.namespace !== owner().namespace) return [];
+    if (isAlive(found)) return [{ launcher: found.pid, waits: found.waits }];
+    remove(path);
+    return [];
+  });
+}
+
+function isWaits(report: unknown): report is Owner & { readonly waits: readonly PublishedWait[] } {
+  if (typeof report !== 'object' || report === null) return false;
+  const { pid, waits, startedAt, namespace }: Record<string, unknown> = { ...report };
+  const shape = { pid: Number.isInteger, comm: isText, what: isText, why: isText };
+  const isWait = (wait: unknown): boolean => {
+    if (typeof wait !== 'object' || wait === null) return false;
+    const fields: Record<string, unknown> = { ...wait };
+    return Object.entries(shape).every(([name, holds]) => holds(fields[name]));
+  };
+  const isOwner = Number.isInteger(pid) && orAbsent(isText)(startedAt) && orAbsent(isText)(namespace);
+  return isOwner && Array.isArray(waits) && waits.every(isWait);
+}
+
 /** What the NICs of all living processes of this user show. */
 export function readPublished(directory: string): PublishedStatistics[] {
   dropScratch(directory);
   return namesIn(directory).flatMap((name) => {
     const path = join(directory, name);
-    const found = readReport(path);
+    const found = readReport(path, isReport);
     if (found === undefined || found.namespace !== owner().namespace) return [];
     if (!isAlive(found)) {
       remove(path);
@@ -165,8 +233,8 @@ function dropScratch(directory: string): void {
   }
 }
 
-function namesIn(directory: string): string[] {
-  return allIn(directory).filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'));
+function namesIn(directory: string, suffix = SUFFIX): string[] {
+  return allIn(directory).filter((name) => name.endsWith(suffix) && !name.startsWith('.'));
 }
 
 function allIn(directory: string): string[] {
@@ -177,7 +245,7 @@ function allIn(directory: string): string[] {
   }
 }
 
-function readReport(path: string): (PublishedStatistics & Owner) | undefined {
+function readReport<R>(path: string, isReport: (report: unknown) => report is R): R | undefined {
   try {
     if (statSync(path).size > MAX_FILE_BYTES) return undefined;
     const report: unknown = JSON.parse(readFileSync(path, 'utf8'));

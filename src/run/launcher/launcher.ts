@@ -11,7 +11,8 @@ import { StandInDirectories } from '../sysfs/stand-in-directories.js';
 import type { FailureReport } from '../reports/failure-report.js';
 import type { DeviceNode, Node, Roots } from '../sysfs/tree.js';
 import { Ucma } from '../ucma/ucma.js';
-import { HangReport } from '../reports/hang-report.js';
+import { HangReport, sentenceOf } from '../reports/hang-report.js';
+import { WaitsFile } from '../../node/statistics/index.js';
 import { errnoOf } from '../refusal.js';
 import { descriptorLimit, type DescriptorRanges, descriptorRanges } from './descriptor-ranges.js';
 import { openDeviceFile, type OpenedDevice } from './device-files.js';
@@ -86,6 +87,8 @@ export class Launcher {
   readonly #ucma: Ucma;
   readonly #descendants = new Descendants();
   readonly #overdue: Overdue;
+  /** Where other processes of the user find what programs wait for. */
+  #waits: WaitsFile | undefined;
   #calls: NotifiedCalls | undefined;
   #loop: NicLoop | undefined;
 
@@ -128,7 +131,16 @@ export class Launcher {
       () => this.#files,
       (pid, what, why) => failures.tell(pid, what, why),
     );
-    setInterval(() => hangs.look(), LOOK_MS).unref();
+    const file = WaitsFile.open();
+    this.#waits = file;
+    const look = (): void => {
+      const waits = hangs.look().map((finding) => {
+        const [what, why] = sentenceOf(finding);
+        return { pid: finding.pid, comm: finding.comm, what, why };
+      });
+      file?.write(waits);
+    };
+    setInterval(look, LOOK_MS).unref();
     return hangs;
   }
 
@@ -227,6 +239,7 @@ export class Launcher {
     this.#overdue.onProgramEnd();
     await Promise.race([this.#loop?.abandoned, this.#descendants.noneLeft]);
     this.#overdue.stop();
+    this.#waits?.close();
     this.#loop?.stop();
     this.#files.closeAll();
     this.#calls?.close();

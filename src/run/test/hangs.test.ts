@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { loopback } from '../../../test/support/loopback.js';
 import { sentenceOf } from '../reports/hang-report.js';
 import { CProgram, compilerProblem } from './c-program.js';
-import { cannotRun, startRun } from './support.js';
+import { TOOL, cannotRun, startRun } from './support.js';
 
 const FIRST = 21;
 /** Waits that nothing ends, and what is said of them unasked. */
@@ -50,6 +54,15 @@ describe(
   () => {
     let program: CProgram;
     const errors = new Map<string, string>();
+    const runtime = mkdtempSync(join(tmpdir(), 'verbena-test-'));
+    let [asked, askedInVain] = ['', ''];
+
+    /** What another process is told. */
+    function why(...words: readonly string[]): string {
+      const env = { ...process.env, XDG_RUNTIME_DIR: runtime };
+      const { stdout, stderr } = spawnSync(process.execPath, [TOOL, 'why', ...words], { env, encoding: 'utf8' });
+      return `${stdout}${stderr}`;
+    }
 
     /** Starts one, and waits until something is said that matches. */
     async function until(what: string, at: number, pattern: RegExp): Promise<() => Promise<void>> {
@@ -66,16 +79,29 @@ describe(
 
     before(async () => {
       program = new CProgram('hangs');
-      const waiting = ['healthy', 'write'].map((what, at) => startRun([program.path, what], ['--explain'], FIRST + at));
+      const waiting = ['healthy', 'write'].map((what, at) =>
+        startRun([program.path, what], ['--explain'], FIRST + at, { XDG_RUNTIME_DIR: runtime }),
+      );
       const ends = await Promise.all(ENDLESS.map(([what, said], at) => until(what, FIRST + 2 + at, said)));
       await Promise.all(ends.map(async (end) => end()));
+      asked = why();
+      askedInVain = why('1');
       // They began before the others, which were spoken of after five seconds.
       for (const [at, { child, played }] of waiting.entries()) {
         child.kill('SIGINT');
         errors.set(['healthy', 'write'][at], (await played).errors);
       }
     });
-    after(() => program.remove());
+    after(() => {
+      program.remove();
+      rmSync(runtime, { recursive: true });
+    });
+
+    it('is explained to whoever asks, by `why`', () => {
+      assert.equal(asked.match(/^hangs \(pid \d+\), waits in ibv_get_cq_event for \d+ s: CQ \d: /gm)?.length, 2, asked);
+      assert.match(askedInVain, /^No thread of process 1 waits in/);
+      assert.match(why(), /^No program runs under `verbena run --explain`\. Start it so: /);
+    });
 
     for (const [what, said] of ENDLESS)
       it(`is told unasked why it waits for ever: ${what}`, () => assert.match(errors.get(what) ?? '', said));
