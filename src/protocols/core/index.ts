@@ -2,6 +2,7 @@
 export { Engine, type EngineOptions, type EngineStatistics } from './progress/engine.js';
 export type { Hold } from './progress/loop-progress.js';
 export type { CompletionHandler, Requests, SendHandler } from './progress/requests.js';
+export { Admission, ADMISSION_RETRY_MS, type Place } from './connection/admission.js';
 export { engineOf, establish } from './connection/establish.js';
 export { RcEndpoint, type RcState } from './connection/rc-endpoint.js';
 export { type SendListener, SendQueue } from './progress/send-queue.js';

@@ -8,8 +8,7 @@ import {
 } from '../../api/rdmacm/index.js';
 import { Waiters } from '../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, refuse } from '../../api/verbs/index.js';
-import { checkWait, engineOf } from '../core/index.js';
-import { Admission } from './admission.js';
+import { Admission, checkWait, engineOf } from '../core/index.js';
 import type { MessageConnection } from './connection/message-connection.js';
 import { establishMessages, type ConnectionPolicy } from './connect.js';
 import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type Sim, type SimHost, simulate } from '../../../entry/sim.js';
 import { connect as connectByCm } from '../../../entry/index.js';
 import { Engine } from '../../core/index.js';
-import { Admission } from '../admission.js';
+import { Admission } from '../../core/index.js';
 import { type ConnectionHandler, connect, listen, type MessageConnection, type MessageListener } from '../index.js';
 import { PORT, text, words } from './support/pair.js';
 

@@ -18,6 +18,7 @@ import {
   VerbsError,
 } from '../../../api/verbs/index.js';
 import { RsocketError } from '../errors.js';
+import { Admission, ADMISSION_RETRY_MS, type Engine, engineOf, type Place } from '../../core/index.js';
 import { readPeer, type Sizes } from '../protocol/index.js';
 import { establishStream } from './connect.js';
 import { sizesOf, STREAM_FIELDS, type StreamOptions } from './options.js';
@@ -39,7 +40,8 @@ export interface StreamListenOptions extends StreamOptions {
   readonly ipv6Only?: boolean;
   /**
    * Connections that may be half open, and streams that the program has not taken, from 1 on. Up to 1024 further requests wait in the
-   * connection manager; it drops those beyond, and their clients repeat them. Default 128.
+   * connection manager; it drops those beyond, and their clients repeat them. A client that has not completed its connection after 0.2 s
+   * loses its place to one that waits. Default 128.
    */
   readonly backlog?: number;
   /** The device. Default: the one that the address says, else the program's default device. */
@@ -84,8 +86,10 @@ export type StreamHandler = (stream: RsocketStreamSocket) => void;
 /** Where streams come. It keeps the process alive until it is closed. */
 export class StreamListener implements Disposable {
   #onStream: StreamHandler | undefined;
-  #halfOpen = 0;
-  readonly #waiting: RsocketStream[] = [];
+  readonly #admission: Admission;
+  readonly #places = new Map<ConnectionRequest, Place>();
+  readonly #waiting: { readonly stream: RsocketStream; readonly place: Place }[] = [];
+  #isClosed = false;
   #goOn: (() => void) | undefined;
   readonly #turn = new CallbackTurn(new Callbacks(), () => this.#give());
 
@@ -93,8 +97,9 @@ export class StreamListener implements Disposable {
   constructor(
     private readonly listener: Listener,
     private sizes: Sizes,
-    private readonly backlog: number,
+    backlog: number,
   ) {
+    this.#admission = new Admission(backlog);
     serve(this.#requests(), (request) => this.#answer(request), { onError: warn }).catch(warnOf);
   }
 
@@ -132,11 +137,12 @@ export class StreamListener implements Disposable {
 
   /** Ends it: no more streams come, those that nobody has taken end, and the others go on. Idempotent. */
   close(): void {
+    this.#isClosed = true;
     this.listener.close();
     this.#goOn?.();
     // A stream whose turn has not come ends in order: its client may know that it is connected.
     const lingerMs = this.#onStream === undefined ? 0 : undefined;
-    for (const stream of this.#waiting.splice(0)) stream.close(lingerMs);
+    for (const { stream } of this.#waiting.splice(0)) stream.close(lingerMs);
   }
 
   /** {@link close}. */
@@ -144,41 +150,70 @@ export class StreamListener implements Disposable {
     this.close();
   }
 
-  /** Takes requests while there is room. The others wait in the connection manager, which drops those beyond its own backlog. */
+  /**
+   * Takes requests while there is room, and one that waits for it. The others wait in the connection manager, which drops those beyond its
+   * own backlog.
+   */
   async *#requests(): AsyncGenerator<ConnectionRequest, void, undefined> {
     for await (const request of this.listener) {
-      this.#halfOpen += 1;
-      yield request;
-      if (!this.#hasRoom) await new Promise<void>((resolve) => (this.#goOn = resolve));
+      const place = await this.#placeFor(engineOf(request.id));
+      if (place === undefined) request.reject();
+      else {
+        this.#places.set(request, place);
+        yield request;
+      }
     }
+  }
+
+  /** @returns undefined once the listener is closed */
+  async #placeFor(engine: Engine): Promise<Place | undefined> {
+    while (!this.#isClosed) {
+      const place = this.#admission.enter(engine.nowUs());
+      if (place !== undefined) return place;
+      await new Promise<void>((resolve) => {
+        const stop = engine.chore(ADMISSION_RETRY_MS, resolve);
+        this.#goOn = () => {
+          stop();
+          resolve();
+        };
+      });
+    }
+    return undefined;
   }
 
   async #answer(request: ConnectionRequest): Promise<void> {
+    const place = this.#places.get(request);
+    this.#places.delete(request);
+    if (place === undefined) return;
     try {
-      if (typeof readPeer(request.privateData) === 'string') request.reject();
-      else this.#waiting.push(await establishStream(this.sizes, {}, (options) => request.accept(options)));
-    } finally {
-      this.#halfOpen -= 1;
-      this.#admit();
+      if (typeof readPeer(request.privateData) === 'string') {
+        request.reject();
+        this.#leave(place);
+        return;
+      }
+      const { signal } = place;
+      const stream = await establishStream(this.sizes, { signal }, (options) => request.accept(options));
+      place.completed();
+      this.#waiting.push({ stream, place });
+    } catch (error) {
+      this.#leave(place);
+      throw error;
     }
-    if (this.#onStream !== undefined && this.#waiting.length > 0) this.#turn.queue();
+    if (this.#onStream !== undefined) this.#turn.queue();
   }
 
-  get #hasRoom(): boolean {
-    return this.#halfOpen + this.#waiting.length < this.backlog;
-  }
-
-  /** Takes further requests, where there is room. */
-  #admit(): void {
-    if (this.#hasRoom) this.#goOn?.();
+  #leave(place: Place): void {
+    place[Symbol.dispose]();
+    this.#goOn?.();
   }
 
   #give(): void {
     if (this.#onStream === undefined) return;
-    const stream = this.#waiting.shift();
-    this.#admit();
+    const next = this.#waiting.shift();
     if (this.#waiting.length > 0) this.#turn.queue();
-    if (stream !== undefined) this.#onStream(stream);
+    if (next === undefined) return;
+    this.#leave(next.place);
+    this.#onStream(next.stream);
   }
 }
 

@@ -151,7 +151,7 @@ describe('a stream', () => {
       const victim = new Owner(await next);
       liar.write(pattern(0, 5), { ...liar.peer.data, key: otherKey(liar.peer.data.key) });
       await victim.closed;
-      assert.match(victim.error?.message ?? '', /the peer named memory that it may not use.*ECONNRESET/);
+      assert.match(victim.error?.message ?? '', /refused its peer.*ECONNRESET/);
       listener.close();
     }));
 
@@ -263,6 +263,20 @@ describe('a connection', () => {
       stream.close();
       full.close();
       other.close();
+    }));
+
+  it('is made in time, however many strangers never complete theirs', () =>
+    simulate(async (sim) => {
+      const [server, evil, client] = [sim.host('server'), sim.host('evil'), sim.host('client')];
+      const backlog = 8;
+      const listener = listenStreams({ port: PORT, context: server.context, backlog });
+      sim.drop({ from: 'evil', cm: 'RTU' });
+      const asked = Array.from({ length: 4 * backlog }, () => RawPeer.connect(evil).catch(() => undefined));
+      await sim.sleep(1000);
+      const stream = await client.run(() => connectStream({ host: 'server', port: PORT, timeoutMs: 2000 }));
+      stream.close();
+      listener.close();
+      await Promise.all(asked);
     }));
 
   it('is never refused where the listener closes meanwhile, but by that', () =>

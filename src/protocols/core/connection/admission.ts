@@ -1,9 +1,12 @@
-import { VerbsError } from '../../api/verbs/index.js';
+import { VerbsError } from '../../../api/verbs/index.js';
 
 /** Connections that may be begun and not completed, at a time. */
 const HALF_OPEN_LIMIT = 1024;
 /** How long a client that is begun with is left alone though others wait: many round trips. */
 const GRACE_US = 200_000;
+
+/** How soon after {@link Admission.enter} has found no room it is worth another try, though nobody has left. */
+export const ADMISSION_RETRY_MS = GRACE_US / 1000;
 
 /** A client's place among those that a server has room for. */
 export interface Place extends Disposable {
