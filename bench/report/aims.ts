@@ -346,6 +346,19 @@ export const AIMS: readonly Aim[] = [
     unit: 'ms',
     bound: { atMost: 300 },
   },
+  ...(
+    [
+      [64, 20],
+      [1024, 8],
+    ] as const
+  ).map(([bytes, atLeast]): Aim => ({
+    what: `captures, packets of ${bytes} B: read and checked, of tshark`,
+    of: [`captures.${bytes}.index`, `captures.${bytes}.tshark`],
+    number: ratio,
+    unit: TIMES,
+    bound: { atLeast },
+  })),
+  { what: 'captures, explain: memory a packet', of: ['captures.64.explain.memory'], unit: 'B', bound: { atMost: 200 } },
 ];
 
 function verdictOf(reached: number, bound: Aim['bound']): { readonly met: boolean; readonly verdict: string } {

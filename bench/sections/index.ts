@@ -1,5 +1,6 @@
 /** What `npm run bench` measures, in this order. */
 import { read, stream, write } from './bandwidth.js';
+import { captures } from './captures.js';
 import { comfort, comfortCrowd } from './comfort.js';
 import { connections } from './connections.js';
 import { crowd } from './crowd.js';
@@ -38,6 +39,7 @@ export const FULL: Extent = {
   putPercents: [5, 50, 100],
   storeBytes: [128, 512, 1024],
   requestBytes: [32, 4 * KIB, 64 * KIB, MIB],
+  capturePackets: 1_000_000,
 };
 
 /** Enough to see where one stands: what the aims are about. */
@@ -57,6 +59,7 @@ export const QUICK: Extent = {
   putPercents: [5],
   storeBytes: [],
   requestBytes: [32, MIB],
+  capturePackets: 100_000,
 };
 
 const READ_BYTES = 64 * KIB;
@@ -84,5 +87,6 @@ export function sectionsOf(extent: Extent): readonly Section[] {
     run(extent),
     ucp(extent),
     ...herd(extent),
+    captures(extent),
   ];
 }

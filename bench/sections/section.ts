@@ -4,7 +4,7 @@ import type { LinkKind, Way } from '../measure/rdma.js';
 import type { Tool } from '../measure/tool.js';
 import type { Rounds } from '../measure/ucx.js';
 
-export type Unit = 'µs' | 'ms' | 'GB/s' | '10^6/s' | '1/s' | 'KiB' | '%' | 'of a fair share';
+export type Unit = 'µs' | 'ms' | 'GB/s' | '10^6/s' | '1/s' | 'B' | 'KiB' | '%' | 'of a fair share';
 
 export interface Row {
   /** By which aims and plots find it: parts with dots between, as `write.65536.inline.udp`. */
@@ -42,6 +42,7 @@ export interface Extent {
   readonly putPercents: readonly number[];
   readonly storeBytes: readonly number[];
   readonly requestBytes: readonly number[];
+  readonly capturePackets: number;
 }
 
 export type SectionMaker = (extent: Extent) => Section;

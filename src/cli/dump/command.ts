@@ -25,6 +25,7 @@ export interface DumpOptions {
 }
 
 const EXIT_WRONG_ICRC = 1;
+const LINES_JOINED = 64;
 const GSI_QPN = 1;
 const QPN_OFFSET = 5;
 
@@ -45,10 +46,12 @@ class Formatter {
     let found: ReadPacket | undefined;
     const read = (): ReadPacket | undefined => (found ??= readPacket(packet));
     const meaning = this.#meanings.next(packet, cursor.timeNs, read);
-    if (options.json) return formatJson(examine(cursor, read(), meaning));
+    if (options.json) return formatJson(examine(cursor, this.#lines.addresses(packet), read(), meaning));
     const mad = this.#isForGsi() ? read()?.mad : undefined;
     const line = this.#lines.format(cursor, mad, meaning);
-    return options.verbose ? `${line}\n${formatDetail(examine(cursor, read(), meaning), packet)}` : line;
+    return options.verbose
+      ? `${line}\n${formatDetail(examine(cursor, this.#lines.addresses(packet), read(), meaning), packet)}`
+      : line;
   }
 
   #isForGsi(): boolean {
@@ -86,12 +89,18 @@ export async function dump(file: string, options: DumpOptions, streams: Standard
   const formatter = new Formatter(cursor, options);
   const summary = new Summary();
   let lines: string[] = [];
-  const flush = async (): Promise<void> => {
-    if (lines.length === 0) return;
+  let text = '';
+  // Lines are made of many small strings, which are better gone before the engine takes them for long-lived.
+  const join = (): void => {
     lines.push('');
-    const text = lines.join('\n');
+    text += lines.join('\n');
     lines = [];
-    await streams.print(text);
+  };
+  const flush = async (): Promise<void> => {
+    if (lines.length > 0) join();
+    const joined = text;
+    text = '';
+    if (joined !== '') await streams.print(joined);
   };
   let failure: Error | undefined;
   try {
@@ -99,7 +108,7 @@ export async function dump(file: string, options: DumpOptions, streams: Standard
       cursor.feed(piece);
       while (cursor.next()) {
         summary.count(cursor.packet);
-        lines.push(formatter.next());
+        if (lines.push(formatter.next()) === LINES_JOINED) join();
       }
       await flush();
     }

@@ -27,21 +27,12 @@ function ipLine({ source, destination }: Examined['addresses'], datagram: RoceDa
 }
 
 function bthLine({ name, bth }: PacketHeaders): string {
-  return [
-    `BTH opcode=${hex(bth.opcode, 2)} (${name})`,
-    `solicited=${bit(bth.solicited)}`,
-    `mig_req=${bit(bth.migReq)}`,
-    `pad_count=${bth.padCount}`,
-    `tver=${bth.tver}`,
-    `pkey=${hex(bth.pkey, 4)}`,
-    `fecn=${bit(bth.fecn)}`,
-    `becn=${bit(bth.becn)}`,
-    `reserved6=${bth.reserved6}`,
-    `dest_qp=${hex(bth.destQp, 6)}`,
-    `ack_req=${bit(bth.ackRequest)}`,
-    `reserved7=${bth.reserved7}`,
-    `psn=${hex(bth.psn, 6)}`,
-  ].join(' ');
+  return (
+    `BTH opcode=${hex(bth.opcode, 2)} (${name}) solicited=${bit(bth.solicited)} mig_req=${bit(bth.migReq)}` +
+    ` pad_count=${bth.padCount} tver=${bth.tver} pkey=${hex(bth.pkey, 4)} fecn=${bit(bth.fecn)}` +
+    ` becn=${bit(bth.becn)} reserved6=${bth.reserved6} dest_qp=${hex(bth.destQp, 6)}` +
+    ` ack_req=${bit(bth.ackRequest)} reserved7=${bth.reserved7} psn=${hex(bth.psn, 6)}`
+  );
 }
 
 function extensionLines(packet: PacketHeaders): string[] {
@@ -94,5 +85,5 @@ export function formatDetail(examined: Examined, view: PacketView): string {
   if (mad !== undefined) lines.push(formatMadHeader(mad.header), ...(cm ? cmDetailLines(cm) : []));
   if (payload !== undefined) lines.push(payloadLine(payload));
   lines.push(`ICRC ${storedIcrc === undefined ? '' : `${hex(storedIcrc, 8)} `}${formatVerdict(view)}`);
-  return lines.map((line) => `    ${line}`).join('\n');
+  return `    ${lines.join('\n    ')}`;
 }

@@ -1,7 +1,6 @@
 /** What there is to say of a captured packet, as an object. */
 import {
   type CmMessage,
-  datagramAddresses,
   datagramAt,
   decodeHeaders,
   type PacketCursor,
@@ -36,8 +35,8 @@ export interface Examined {
   readonly number: number;
   /** Nanoseconds since the file's first frame. */
   readonly timeNs: number;
-  /** Since 1970. */
-  readonly timestampNs: bigint;
+  /** Nanoseconds since 1970. */
+  readonly timestampNs: string;
   /** Whether the machine that captured sent or received it, where the file tells. */
   readonly direction: 'in' | 'out' | undefined;
   /** The interface that it was seen on: an index of Linux, or its number in the file. */
@@ -64,8 +63,25 @@ export interface Examined {
   readonly storedIcrc: number | undefined;
 }
 
-const macText = (bytes: Uint8Array, at: number): string =>
-  Array.from(bytes.subarray(at, at + MAC_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join(':');
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function macText(bytes: Uint8Array, at: number): string {
+  let text = HEX[bytes[at]];
+  for (let i = at + 1; i < at + MAC_BYTES; i += 1) text += `:${HEX[bytes[i]]}`;
+  return text;
+}
+
+const NS_PER_SECOND = 1e9;
+const NS_DIGITS = 9;
+
+/** Nanoseconds since 1970, which are more than a number holds exactly. */
+function timestampText({ startSeconds, startNanoseconds, timeNs }: PacketCursor): string {
+  const ns = startNanoseconds + timeNs;
+  const carry = Math.floor(ns / NS_PER_SECOND);
+  const seconds = startSeconds + carry;
+  const rest = String(ns - carry * NS_PER_SECOND);
+  return seconds === 0 ? rest : `${seconds}${rest.padStart(NS_DIGITS, '0')}`;
+}
 
 /** An ICRC, which CRC-32 gives as a number, as the four bytes that it is on the wire. */
 export const wireOrder = (icrc: number): number =>
@@ -75,8 +91,13 @@ export const wireOrder = (icrc: number): number =>
 export const vlanOf = (tag: number): VlanTag => ({ id: tag & 0xfff, pcp: tag >> 13, dei: (tag >> 12) & 1 });
 
 /** The cursor's packet. @param read the packet, if it is whole */
-export function examine(cursor: PacketCursor, read: ReadPacket | undefined, meaning: string | undefined): Examined {
-  const { packet: view, frames, timeNs, startSeconds, startNanoseconds } = cursor;
+export function examine(
+  cursor: PacketCursor,
+  addresses: Examined['addresses'],
+  read: ReadPacket | undefined,
+  meaning: string | undefined,
+): Examined {
+  const { packet: view, frames, timeNs } = cursor;
   const { place, bytes, shape, icrc } = view;
   const { offset, length, capturedLength, etherOffset, vlan, tunnel } = place;
   const datagram = datagramAt(bytes, place);
@@ -84,7 +105,7 @@ export function examine(cursor: PacketCursor, read: ReadPacket | undefined, mean
   return {
     number: frames.count,
     timeNs,
-    timestampNs: BigInt(startSeconds) * 1_000_000_000n + BigInt(startNanoseconds) + BigInt(timeNs),
+    timestampNs: timestampText(cursor),
     direction: DIRECTIONS[cursor.direction],
     interfaceId: cursor.interfaceId,
     comment: frames.comment,
@@ -95,7 +116,7 @@ export function examine(cursor: PacketCursor, read: ReadPacket | undefined, mean
     vlan: vlan < 0 ? undefined : vlanOf(vlan),
     tunnel,
     datagram,
-    addresses: datagramAddresses(datagram),
+    addresses,
     headers:
       read?.packet ?? (shape === Shape.NO_BTH ? undefined : decodeHeaders(bytes, offset, offset + capturedLength)),
     payload: read && {

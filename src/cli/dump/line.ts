@@ -79,11 +79,20 @@ export class LineFormatter {
     return icrc === IcrcVerdict.OK ? `${text} icrc=ok` : `${text} ${formatVerdict(packet)}`;
   }
 
-  #endsOf({ place: { ipOffset, ipv6, offset }, bytes, shape }: PacketView): string {
+  /** Of a packet. */
+  addresses(packet: PacketView): { readonly source: string; readonly destination: string } {
+    const flow = this.#flowOf(packet);
+    return { source: this.flows.source(flow), destination: this.flows.destination(flow) };
+  }
+
+  #endsOf(packet: PacketView): string {
+    const flow = this.#flowOf(packet);
+    return (this.#ends[flow] ??= `${this.flows.source(flow)} > ${this.flows.destination(flow)}`);
+  }
+
+  #flowOf({ place: { ipOffset, ipv6, offset }, bytes, shape }: PacketView): number {
     const isReadable = shape !== Shape.NO_BTH;
     const qpn = isReadable ? getU24(bytes, offset + QPN_OFFSET) : 0;
-    const service = isReadable ? bytes[offset] >>> 5 : 0;
-    const flow = this.flows.numberOf(bytes, ipOffset, ipv6, qpn, service);
-    return (this.#ends[flow] ??= `${this.flows.source(flow)} > ${this.flows.destination(flow)}`);
+    return this.flows.numberOf(bytes, ipOffset, ipv6, qpn, isReadable ? bytes[offset] >>> 5 : 0);
   }
 }

@@ -11,6 +11,7 @@ import {
   opcodeHeaderBytes,
   type Packet,
   type PacketView,
+  type Refusal,
   Shape,
 } from '../../device/wire/index.js';
 import { Conversations, dissectors } from '../../protocols/dissect/index.js';
@@ -25,16 +26,20 @@ export interface ReadPacket {
   readonly mad: Mad | undefined;
 }
 
-/** Reads a packet whose headers are whole into bytes of its own; what the capture lacks of its payload is 0. */
+/** Reads a packet whose headers are whole; what the capture lacks of its payload is 0. Its payload may be of the view's bytes. */
 export function readPacket({ place, bytes, shape }: PacketView): ReadPacket | undefined {
   if (shape !== Shape.WHOLE) return undefined;
   const { offset, length, capturedLength } = place;
-  const whole = new Uint8Array(length);
-  whole.set(bytes.subarray(offset, offset + capturedLength));
-  const packet = decodePacket(whole);
+  const packet = capturedLength === length ? decodePacket(bytes, offset, length) : decodeCut(bytes, place);
   if ('refusal' in packet) return undefined;
   const captured = packet.payload.subarray(0, Math.max(0, capturedLength - opcodeHeaderBytes[packet.bth.opcode]));
   return { packet, mad: madOf(packet, captured) };
+}
+
+function decodeCut(bytes: Uint8Array, { offset, length, capturedLength }: PacketView['place']): Packet | Refusal {
+  const whole = new Uint8Array(length);
+  whole.set(bytes.subarray(offset, offset + capturedLength));
+  return decodePacket(whole);
 }
 
 /** Follows the protocols of one capture. Packets that no protocol can mean anything by cost next to nothing. */
@@ -72,6 +77,8 @@ export class Meanings {
     const cm: CmMessage | undefined = found.mad?.cm;
     const addresses = { source: flows.source(flow), destination: flows.destination(flow) };
     const isCut = icrc === IcrcVerdict.CUT;
-    return conversations.next({ ...addresses, timeUs: timeNs / 1000, packet: found.packet, cm, isCut });
+    // Messages of several packets are put together from their payloads, which the view's bytes do not keep.
+    const packet = { ...found.packet, payload: found.packet.payload.slice() };
+    return conversations.next({ ...addresses, timeUs: timeNs / 1000, packet, cm, isCut });
   }
 }

@@ -157,19 +157,30 @@ function roomOf(table: PacketTable, row: number): number {
   return Math.ceil(length / LEAST_MTU);
 }
 
-/** The agreements of a stream of requests, and by which number answers then name its requester's queue pair. */
-function agreementsFor(
-  stream: Stream,
-  agreements: readonly Agreement[],
-): { agreement: Agreement; answersQpn: number }[] {
-  return agreements.flatMap((agreement) =>
-    agreement.ends.flatMap((end, i) => {
+/** An agreement as one end sees it, and by which number answers then name its requester's queue pair. */
+interface Known {
+  readonly agreement: Agreement;
+  readonly answersQpn: number;
+}
+
+const nameOf = (source: string, destination: string, qpn: number): string => `${source} ${destination} ${qpn}`;
+
+/** Adds to a list by name. */
+function put<T>(lists: Map<string, T[]>, name: string, one: T): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [one]);
+  else list.push(one);
+}
+
+/** Agreements by requester, responder and the responder's queue pair. */
+function agreementsByEnd(agreements: readonly Agreement[]): Map<string, Known[]> {
+  const known = new Map<string, Known[]>();
+  for (const agreement of agreements)
+    for (const [i, end] of agreement.ends.entries()) {
       const other = agreement.ends[1 - i];
-      return end.address === stream.destination && end.qpn === stream.qpn && other.address === stream.source
-        ? [{ agreement, answersQpn: other.qpn }]
-        : [];
-    }),
-  );
+      put(known, nameOf(other.address, end.address, end.qpn), { agreement, answersQpn: other.qpn });
+    }
+  return known;
 }
 
 /** Cuts times close to each other are one. */
@@ -192,8 +203,7 @@ function spans(sightings: Sightings, rows: Uint32Array, cuts: readonly number[])
 }
 
 /** The halves of one stream of requests, one for each connection that used its numbers. */
-function cutStream(sightings: Sightings, stream: Stream, agreements: readonly Agreement[]): Half[] {
-  const known = agreementsFor(stream, agreements);
+function cutStream(sightings: Sightings, stream: Stream, known: readonly Known[]): Half[] {
   const agreedAt = known.map(({ agreement }) => agreement.fromUs - EARLY_US);
   // What was there before the first one is of another connection as well.
   const firstUs = sightings.timeUs(stream.rows[0]);
@@ -249,31 +259,85 @@ function fit(sightings: Sightings, half: Half, { rows }: Stream): number {
 
 const overlap = (a: Half, b: Half): boolean => a.fromUs <= b.lastUs && b.fromUs <= a.lastUs;
 
+/** PSNs are looked up by their upper bits. */
+const BUCKET_BITS = 12;
+/** Answers of a stream by which its half is looked for. */
+const SAMPLES = 16;
+
+/** Halves by the PSNs that they asked with: of 10,000 queue pairs only a few can be those that an answer is for. */
+class PsnIndex {
+  readonly #halves = new Map<string, Set<Half>>();
+
+  constructor(
+    private readonly sightings: Sightings,
+    halves: Iterable<Half>,
+  ) {
+    for (const half of halves) {
+      const buckets = new Set<number>();
+      for (const row of half.requests) buckets.add(sightings.table.psn(row) >> BUCKET_BITS);
+      for (const bucket of buckets) {
+        const name = PsnIndex.#nameOf(half.responder, half.requester, half.service, bucket);
+        const known = this.#halves.get(name);
+        if (known === undefined) this.#halves.set(name, new Set([half]));
+        else known.add(half);
+      }
+    }
+  }
+
+  /** Those that a stream of answers may be for. */
+  candidates({ source, destination, service, rows }: Stream): Set<Half> {
+    const step = Math.max(1, Math.floor(rows.length / SAMPLES));
+    const found = new Set<Half>();
+    for (let i = 0; i < rows.length; i += step) {
+      const bucket = this.sightings.table.psn(rows[i]) >> BUCKET_BITS;
+      const halves = this.#halves.get(PsnIndex.#nameOf(source, destination, service, bucket)) ?? [];
+      for (const half of halves) found.add(half);
+    }
+    return found;
+  }
+
+  static #nameOf(source: string, destination: string, service: string, bucket: number): string {
+    return `${source} ${destination} ${service} ${bucket}`;
+  }
+}
+
 /**
  * Gives answers to those who asked. The numbers of the two queue pairs of a connection stand together in what connection
  * managers say, and in no other packet: without that, answers belong to whom they name PSNs of.
  */
 function pair(sightings: Sightings, halves: readonly Half[], answers: readonly Stream[]): void {
   const claims = new Map<Stream, Half[]>();
-  const goesWith = (half: Half, stream: Stream): boolean =>
-    stream.source === half.responder && stream.destination === half.requester && stream.service === half.service;
+  const streams = new Map<string, Stream[]>();
+  for (const stream of answers) put(streams, `${stream.source} ${stream.destination} ${stream.service}`, stream);
+  const streamsFor = ({ responder, requester, service }: Half): readonly Stream[] =>
+    streams.get(`${responder} ${requester} ${service}`) ?? [];
   const isFree = (half: Half, stream: Stream): boolean =>
     !(claims.get(stream) ?? []).some((other) => overlap(half, other));
   const claim = (half: Half, stream: Stream): void => {
-    claims.set(stream, [...(claims.get(stream) ?? []), half]);
+    const list = claims.get(stream);
+    if (list === undefined) claims.set(stream, [half]);
+    else list.push(half);
     half.answersQpn = stream.qpn;
   };
-  const agreed = halves.filter(({ answersQpn }) => answersQpn !== undefined);
   const open = new Set(halves.filter(({ answersQpn }) => answersQpn === undefined));
-  for (const half of agreed) {
-    const stream = answers.find((each) => goesWith(half, each) && each.qpn === half.answersQpn);
+  const byQpn = new Map(
+    answers.map((stream) => [`${nameOf(stream.source, stream.destination, stream.qpn)} ${stream.service}`, stream]),
+  );
+  for (const half of halves) {
+    if (half.answersQpn === undefined) continue;
+    const stream = byQpn.get(`${nameOf(half.responder, half.requester, half.answersQpn)} ${half.service}`);
     if (stream !== undefined) claim(half, stream);
   }
+  const index = new PsnIndex(sightings, open);
+  const scores = new Map<Half, { readonly stream: Stream; readonly score: number }[]>();
+  for (const stream of answers)
+    for (const half of index.candidates(stream)) {
+      const score = fit(sightings, half, stream);
+      if (score > 0) scores.set(half, [...(scores.get(half) ?? []), { stream, score }]);
+    }
   for (const half of open) {
-    const ranked = answers
-      .filter((stream) => goesWith(half, stream) && isFree(half, stream))
-      .map((stream) => ({ stream, score: fit(sightings, half, stream) }))
-      .filter(({ score }) => score > 0)
+    const ranked = (scores.get(half) ?? [])
+      .filter(({ stream }) => isFree(half, stream))
       .sort((a, b) => b.score - a.score);
     if (ranked.length === 0) continue;
     claim(half, ranked[0].stream);
@@ -281,7 +345,7 @@ function pair(sightings: Sightings, halves: readonly Half[], answers: readonly S
   }
   // Where PSNs were not agreed upon, nothing fits; but then there may be only one that they can be for.
   for (const half of open) {
-    const candidates = answers.filter((stream) => goesWith(half, stream) && isFree(half, stream));
+    const candidates = streamsFor(half).filter((stream) => isFree(half, stream));
     if (candidates.length === 1) claim(half, candidates[0]);
   }
   for (const [stream, claimants] of claims) {
@@ -295,16 +359,25 @@ function pair(sightings: Sightings, halves: readonly Half[], answers: readonly S
   }
 }
 
-/** Whether a damaged packet belongs to a half, by what stands in it. */
-function isOf(sightings: Sightings, row: number, half: Half): boolean {
+/** Gives damaged packets to the halves that they belong to, by what stands in them. */
+function assignDamaged(sightings: Sightings, halves: readonly Half[], damaged: readonly number[]): void {
+  if (damaged.length === 0) return;
   const { table, flows } = sightings;
-  const { requester, responder, qpn, answersQpn, toUs } = half;
-  const [source, destination] = [sightings.source(row), sightings.destination(row)];
-  if (sightings.timeUs(row) >= toUs) return false;
-  const destQp = flows.qpn(table.flow(row));
-  return isRequest(table, row)
-    ? source === requester && destination === responder && destQp === qpn
-    : source === responder && destination === requester && (answersQpn ?? destQp) === destQp;
+  const byRequests = new Map<string, Half[]>();
+  const byAnswers = new Map<string, Half[]>();
+  for (const half of halves) {
+    put(byRequests, nameOf(half.requester, half.responder, half.qpn), half);
+    put(byAnswers, nameOf(half.responder, half.requester, half.answersQpn ?? -1), half);
+  }
+  for (const row of damaged) {
+    const flow = table.flow(row);
+    const us = sightings.timeUs(row);
+    const name = (qpn: number): string => nameOf(flows.source(flow), flows.destination(flow), qpn);
+    const known = isRequest(table, row)
+      ? byRequests.get(name(flows.qpn(flow)))
+      : (byAnswers.get(name(flows.qpn(flow))) ?? byAnswers.get(name(-1)));
+    known?.find(({ toUs }) => us < toUs)?.damaged.push(row);
+  }
 }
 
 function marks({ table }: Sightings, rows: Uint32Array): number {
@@ -316,12 +389,14 @@ function marks({ table }: Sightings, rows: Uint32Array): number {
 /** Every half of a connection, and every way of datagrams, in the order in which they began. */
 export function halvesOf(sightings: Sightings): Half[] {
   const { requests, answers, damaged } = streamsOf(sightings);
-  const agreements = agreementsOf(sightings);
+  const known = agreementsByEnd(agreementsOf(sightings));
   const halves = requests
-    .flatMap((stream) => cutStream(sightings, stream, agreements))
+    .flatMap((stream) =>
+      cutStream(sightings, stream, known.get(nameOf(stream.source, stream.destination, stream.qpn)) ?? []),
+    )
     .sort((a, b) => a.requests[0] - b.requests[0]);
   pair(sightings, halves, answers);
-  for (const row of damaged) halves.find((half) => isOf(sightings, row, half))?.damaged.push(row);
+  assignDamaged(sightings, halves, damaged);
   for (const half of halves) half.marked = marks(sightings, half.requests) + marks(sightings, half.answers);
   return halves;
 }

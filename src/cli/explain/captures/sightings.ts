@@ -45,6 +45,7 @@ export class Sightings {
   readonly warnings: string[] = [];
   /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
+  readonly #senders = new Set<string>();
   /** By group and flow: whether a place was assumed, and whether rows are left out because other files show the same. */
   readonly #placed = new Set<number>();
   readonly #dropped = new Set<number>();
@@ -121,6 +122,7 @@ export class Sightings {
     for (const key of seen) {
       const direction = key & 3;
       const flow = key >> 2;
+      this.#senders.add(flows.source(flow));
       if (direction !== Direction.UNKNOWN)
         this.#vantages.add(direction === Direction.OUT ? flows.source(flow) : flows.destination(flow));
     }
@@ -191,6 +193,11 @@ export class Sightings {
   /** Whether there is a capture of an address. */
   isVantage(address: string): boolean {
     return this.#vantages.has(address);
+  }
+
+  /** Whether any packet of an address was captured. */
+  isSeen(address: string): boolean {
+    return this.#senders.has(address);
   }
 
   /** When the last packet of any file was captured. */

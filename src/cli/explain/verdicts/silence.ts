@@ -64,14 +64,6 @@ function disconnectedVerdict(study: Study, pending: Request): Verdict | undefine
   };
 }
 
-/** Whether a file has any packet of a host. */
-function isSeen({ sightings }: Study, address: string): boolean {
-  const { table, flows } = sightings;
-  const seen = new Set<number>();
-  for (const row of sightings.rows()) seen.add(table.flow(row));
-  return [...seen].some((flow) => flows.source(flow) === address);
-}
-
 /** Too little to say anything of it: it was tried once or twice, or the last try was being answered. */
 function unfinishedVerdict(study: Study, pending: Request): Verdict | undefined {
   const { atResponder, given, half, answers, requests, sightings } = study;
@@ -81,7 +73,7 @@ function unfinishedVerdict(study: Study, pending: Request): Verdict | undefined 
   const isLater = answers.some(({ place, row }) => place >= first && place <= last && row > tried);
   if (attempts.length >= TRIED && !isLater) return undefined;
   const name = nameRequest(requests, pending);
-  if (!isSeen(study, half.responder))
+  if (!sightings.isSeen(half.responder))
     return {
       cause: Cause.UNFINISHED,
       text: `the captures have no packet of the responder: whether it answered ${name} does not show`,

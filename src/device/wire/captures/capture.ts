@@ -12,7 +12,7 @@ const text = new TextDecoder();
 export class CaptureFrames {
   /** The current frame, in {@link bytes}. */
   readonly frame = new FrameCursor();
-  /** Holds the current frame. The next `feed` overwrites it, but for the piece that it was given. */
+  /** Holds the current frame, until `next` is called again. */
   bytes: Uint8Array = new Uint8Array(0);
   /** Frames read so far: the current one's number, from 1 on. */
   count = 0;
@@ -23,20 +23,24 @@ export class CaptureFrames {
   /** Joins the end of a piece with the next one. */
   #joint = new Uint8Array(0);
 
-  /** Takes the next piece, after {@link next} has returned false. */
+  /** Takes the next piece, after {@link next} has returned false: then the memory of the piece before may be used again. */
   feed(piece: Uint8Array): void {
     const rest = this.bytes.length - this.#at;
     this.#position += this.#at;
     if (rest === 0) this.bytes = piece;
     else {
-      const length = rest + piece.length;
-      const joint = this.#joint.length < length ? new Uint8Array(2 * length) : this.#joint;
-      joint.set(this.bytes.subarray(this.#at));
-      joint.set(piece, rest);
-      this.#joint = joint;
-      this.bytes = joint.subarray(0, length);
+      this.#keep(rest + piece.length);
+      this.#joint.set(piece, rest);
+      this.bytes = this.#joint.subarray(0, rest + piece.length);
     }
     this.#at = 0;
+  }
+
+  /** Moves what is left of the bytes to the beginning of the joint, which then has room for so many. */
+  #keep(length: number): void {
+    const joint = this.#joint.length < length ? new Uint8Array(2 * length) : this.#joint;
+    joint.set(this.bytes.subarray(this.#at));
+    this.#joint = joint;
   }
 
   /**
@@ -47,18 +51,33 @@ export class CaptureFrames {
    */
   next(): boolean {
     if (this.#format === undefined) {
-      if (this.bytes.length < MAGIC_BYTES) return false;
+      if (this.bytes.length < MAGIC_BYTES) {
+        this.#stash();
+        return false;
+      }
       this.#format = pcapFormat(this.bytes) ?? pcapngFormat(this.bytes);
       if (this.#format === undefined) throw new CaptureError('this is neither a pcap nor a pcapng file');
     }
     for (;;) {
       const consumed = this.#step(this.#format);
-      if (consumed === 0) return false;
+      if (consumed === 0) {
+        this.#stash();
+        return false;
+      }
       this.#at += consumed;
       if (!this.#format.isFrame) continue;
       this.count += 1;
       return true;
     }
+  }
+
+  /** Keeps the beginning of an item whose end is not there yet. */
+  #stash(): void {
+    const rest = this.bytes.length - this.#at;
+    this.#keep(rest);
+    this.#position += this.#at;
+    this.bytes = this.#joint.subarray(0, rest);
+    this.#at = 0;
   }
 
   /**

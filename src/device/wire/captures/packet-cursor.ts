@@ -20,7 +20,7 @@ function cookedDirection(kind: number): Direction {
 
 /** Steps through a file: `feed` a piece, call `next` until it is false, and at last `end`. */
 export class PacketCursor {
-  /** The current packet. It is in bytes that the next `feed` may overwrite. */
+  /** The current packet, until `next` is called again. */
   readonly packet: PacketView;
   readonly frames = new CaptureFrames();
   readonly skipped = new SkippedFrames();
@@ -39,7 +39,10 @@ export class PacketCursor {
     this.packet = new PacketView(crc32);
   }
 
-  /** Takes the next piece of the file. It is changed and put back while packets are looked at. */
+  /**
+   * Takes the next piece of the file, after {@link next} has returned false: then the memory of the piece before may be used
+   * again. A byte of it is changed and put back while a packet is looked at.
+   */
   feed(piece: Uint8Array): void {
     this.frames.feed(piece);
   }

@@ -17,7 +17,8 @@ import {
 
 /** A number in hexadecimal with at least `digits` digits. */
 export function hex(value: number | bigint, digits = 1): string {
-  return `0x${value.toString(16).padStart(digits, '0')}`;
+  const text = value.toString(16);
+  return text.length >= digits ? `0x${text}` : `0x${'0'.repeat(digits - text.length)}${text}`;
 }
 
 const NAK_NAMES = new Map<number, string>(Object.entries(NakCode).map(([name, code]) => [code, name]));

@@ -182,55 +182,55 @@ function decodeBth(bytes: Uint8Array, at: number): BthFields {
   };
 }
 
-/** The extension headers of an opcode that end before `end`. */
-function decodeExtensions(bytes: Uint8Array, offset: number, end: number, opcode: number) {
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Adds the extension headers that end before `end`. */
+function addExtensions(headers: Mutable<PacketHeaders>, bytes: Uint8Array, offset: number, end: number): void {
+  const { opcode } = headers.bth;
   const at = (offsets: Uint8Array, length: number): number => {
     const from = offset + offsets[opcode];
     return offsets[opcode] === 0 || from + length > end ? -1 : from;
   };
   const deth = at(dethOffset, HeaderBytes.DETH);
+  if (deth >= 0)
+    headers.deth = {
+      qkey: dethQkey(bytes, deth) >>> 0,
+      reserved: bytes[deth + 4],
+      sourceQp: dethSourceQp(bytes, deth),
+    };
   const xrceth = at(xrcethOffset, HeaderBytes.XRCETH);
+  if (xrceth >= 0) headers.xrceth = { reserved: bytes[xrceth], srqn: xrcethSrqn(bytes, xrceth) };
   const feth = at(fethOffset, HeaderBytes.FETH);
+  if (feth >= 0)
+    headers.feth = {
+      placement: fethPlacement(bytes, feth),
+      selectivity: fethSelectivity(bytes, feth),
+      reserved: getU32(bytes, feth) >>> 6,
+    };
   const reth = at(rethOffset, HeaderBytes.RETH);
+  if (reth >= 0)
+    headers.reth = {
+      va: u64(rethVaHi(bytes, reth), rethVaLo(bytes, reth)),
+      rkey: rethRkey(bytes, reth) >>> 0,
+      length: rethLength(bytes, reth),
+    };
   const atomicEth = at(atomicEthOffset, HeaderBytes.ATOMIC_ETH);
+  if (atomicEth >= 0)
+    headers.atomicEth = {
+      va: u64(atomicEthVaHi(bytes, atomicEth), atomicEthVaLo(bytes, atomicEth)),
+      rkey: atomicEthRkey(bytes, atomicEth) >>> 0,
+      swap: u64(atomicEthSwapHi(bytes, atomicEth), atomicEthSwapLo(bytes, atomicEth)),
+      compare: u64(atomicEthCompareHi(bytes, atomicEth), atomicEthCompareLo(bytes, atomicEth)),
+    };
   const aeth = at(aethOffset, HeaderBytes.AETH);
+  if (aeth >= 0) headers.aeth = { syndrome: aethSyndrome(bytes, aeth), msn: aethMsn(bytes, aeth) };
   const atomicAck = at(atomicAckOffset, HeaderBytes.ATOMIC_ACK_ETH);
+  if (atomicAck >= 0)
+    headers.atomicAck = { original: u64(atomicAckHi(bytes, atomicAck), atomicAckLo(bytes, atomicAck)) };
   const imm = at(immOffset, HeaderBytes.IMM);
+  if (imm >= 0) headers.immData = getU32(bytes, imm) >>> 0;
   const ieth = at(iethOffset, HeaderBytes.IETH);
-  return {
-    ...(deth >= 0 && {
-      deth: { qkey: dethQkey(bytes, deth) >>> 0, reserved: bytes[deth + 4], sourceQp: dethSourceQp(bytes, deth) },
-    }),
-    ...(xrceth >= 0 && { xrceth: { reserved: bytes[xrceth], srqn: xrcethSrqn(bytes, xrceth) } }),
-    ...(feth >= 0 && {
-      feth: {
-        placement: fethPlacement(bytes, feth),
-        selectivity: fethSelectivity(bytes, feth),
-        reserved: getU32(bytes, feth) >>> 6,
-      },
-    }),
-    ...(reth >= 0 && {
-      reth: {
-        va: u64(rethVaHi(bytes, reth), rethVaLo(bytes, reth)),
-        rkey: rethRkey(bytes, reth) >>> 0,
-        length: rethLength(bytes, reth),
-      },
-    }),
-    ...(atomicEth >= 0 && {
-      atomicEth: {
-        va: u64(atomicEthVaHi(bytes, atomicEth), atomicEthVaLo(bytes, atomicEth)),
-        rkey: atomicEthRkey(bytes, atomicEth) >>> 0,
-        swap: u64(atomicEthSwapHi(bytes, atomicEth), atomicEthSwapLo(bytes, atomicEth)),
-        compare: u64(atomicEthCompareHi(bytes, atomicEth), atomicEthCompareLo(bytes, atomicEth)),
-      },
-    }),
-    ...(aeth >= 0 && { aeth: { syndrome: aethSyndrome(bytes, aeth), msn: aethMsn(bytes, aeth) } }),
-    ...(atomicAck >= 0 && {
-      atomicAck: { original: u64(atomicAckHi(bytes, atomicAck), atomicAckLo(bytes, atomicAck)) },
-    }),
-    ...(imm >= 0 && { immData: getU32(bytes, imm) >>> 0 }),
-    ...(ieth >= 0 && { invalidateRkey: getU32(bytes, ieth) >>> 0 }),
-  };
+  if (ieth >= 0) headers.invalidateRkey = getU32(bytes, ieth) >>> 0;
 }
 
 /**
@@ -239,7 +239,9 @@ function decodeExtensions(bytes: Uint8Array, offset: number, end: number, opcode
  */
 export function decodeHeaders(bytes: Uint8Array, offset: number, end: number): PacketHeaders {
   const bth = decodeBth(bytes, offset);
-  return { name: opcodeName(bth.opcode), bth, ...decodeExtensions(bytes, offset, end, bth.opcode) };
+  const headers: Mutable<PacketHeaders> = { name: opcodeName(bth.opcode), bth };
+  addExtensions(headers, bytes, offset, end);
+  return headers;
 }
 
 /**
@@ -257,14 +259,15 @@ export function decodePacket(bytes: Uint8Array, offset = 0, length = bytes.lengt
   if (paddingAt < payloadAt) {
     return { refusal: `${length} bytes are too few for a ${name} with ${bth.padCount} bytes of padding` };
   }
-  return {
+  const packet: Mutable<Packet> = {
     name,
     bth,
-    ...decodeExtensions(bytes, offset, offset + length, bth.opcode),
     payload: bytes.subarray(payloadAt, paddingAt),
     padding: bytes.subarray(paddingAt, paddingAt + bth.padCount),
     icrc: getIcrc(bytes, paddingAt + bth.padCount),
   };
+  addExtensions(packet, bytes, offset, offset + length);
+  return packet;
 }
 
 function getIcrc(bytes: Uint8Array, at: number): number {

@@ -100,8 +100,12 @@ function tableRow(table: PacketTable, row: number) {
 function tableOf(file: Uint8Array, pieceBytes = file.length): { table: PacketTable; cursor: PacketCursor } {
   const table = new PacketTable();
   const cursor = new PacketCursor();
+  // One buffer for all pieces, as a program has that reads a file.
+  const piece = new Uint8Array(pieceBytes);
   for (let at = 0; at < file.length; at += pieceBytes) {
-    cursor.feed(file.slice(at, at + pieceBytes));
+    const length = Math.min(pieceBytes, file.length - at);
+    piece.set(file.subarray(at, at + length));
+    cursor.feed(piece.subarray(0, length));
     while (cursor.next()) table.add(cursor.packet, cursor.timeNs, cursor.frames.count, cursor.direction);
   }
   cursor.end();
