@@ -50,12 +50,14 @@ export async function explain(
   };
   if (json) {
     await printJson(sightings.files.map(fileJson).filter((file) => file !== undefined));
-    await printJson(sightings.warnings.map((warning) => ({ warning })));
+    await printJson(sightings.warnings.map(({ fields }) => fields));
+    await printJson(sightings.placements.map((placement) => ({ placement })));
     await printJson(notConnected.map(conversationJson));
     await printJson(congestion.map(congestionJson));
     await printJson(sightings.exchanges.map(exchangeJson));
   } else {
-    for (const note of [...sightings.files.flatMap(fileNotes), ...sightings.warnings]) streams.complain(`${note}\n`);
+    const warnings = sightings.warnings.map(({ text }) => text);
+    for (const note of [...sightings.files.flatMap(fileNotes), ...warnings]) streams.complain(`${note}\n`);
     await printLines(placementLines(sightings));
     await printLines(conversationLines(sightings, notConnected));
     await printLines(congestionLines(congestion));

@@ -4,6 +4,12 @@ import { wireOrder } from '../../dump/examine.js';
 import { count } from '../numbers.js';
 import type { CaptureFile } from './capture-file.js';
 
+/** Something that was assumed or left out, in words and in fields. */
+export interface Warning {
+  readonly text: string;
+  readonly fields: Readonly<Record<string, number | string>>;
+}
+
 /** What a file has of one sender. */
 interface Sender {
   right: number;
@@ -51,8 +57,8 @@ const isBlank = ({ right, same, differs }: Sender): boolean =>
  *
  * @returns a warning for each sender and file
  */
-export function forgiveBlankIcrcs(files: readonly CaptureFile[], table: PacketTable): string[] {
-  const warnings: string[] = [];
+export function forgiveBlankIcrcs(files: readonly CaptureFile[], table: PacketTable): Warning[] {
+  const warnings: Warning[] = [];
   for (const file of files) {
     const senders = sendersOf(table, file);
     const all = [...senders.values()];
@@ -65,7 +71,10 @@ export function forgiveBlankIcrcs(files: readonly CaptureFile[], table: PacketTa
       const why = isBlank(sender)
         ? 'captured before the NIC fills it in, or by a NIC that does not compute it'
         : 'the capture was changed, or made before ICRCs are computed';
-      warnings.push(`${count(sender.wrong, 'packet')} of ${source} with ${value} counted as if it were right: ${why}`);
+      warnings.push({
+        text: `${count(sender.wrong, 'packet')} of ${source} with ${value} counted as if it were right: ${why}`,
+        fields: { warning: 'icrc-ignored', file: file.name, source, packets: sender.wrong },
+      });
     }
     if (forgiven.size === 0) continue;
     for (let row = file.begin; row < file.endRow; row += 1)

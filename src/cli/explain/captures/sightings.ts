@@ -11,7 +11,7 @@ import {
 import type { CapturedExchange } from '../../../protocols/dissect/index.js';
 import { CaptureFile, keyOf } from './capture-file.js';
 import { alignClocks } from './clocks.js';
-import { forgiveBlankIcrcs } from './icrcs.js';
+import { forgiveBlankIcrcs, type Warning } from './icrcs.js';
 import { joinSeries } from './series.js';
 import { type Placement, placeFiles } from './vantages.js';
 
@@ -42,7 +42,7 @@ export class Sightings {
   /** Files that do not tell sent packets from received ones, with the places assumed for them. */
   placements: readonly Placement[] = [];
   /** What was assumed, or left out. */
-  readonly warnings: string[] = [];
+  readonly warnings: Warning[] = [];
   /** Addresses with a capture: it has what they sent, whether it arrived or not, and what arrived there. */
   readonly #vantages = new Set<string>();
   readonly #senders = new Set<string>();
@@ -111,7 +111,11 @@ export class Sightings {
         group: this.group(row),
       });
     }
-    if (more > 0) this.warnings.push(`of the connection managers' messages the last ${more} were not looked at`);
+    if (more > 0)
+      this.warnings.push({
+        text: `of the connection managers' messages the last ${more} were not looked at`,
+        fields: { warning: 'cm-messages-left-out', messages: more },
+      });
     return found;
   }
 

@@ -109,7 +109,7 @@ export class Requests {
   #size = 0;
   /** A request whose PSN another READ's responses have, and that READ; undefined if PSNs are what they should be. */
   overlap: { readonly read: number; readonly by: number } | undefined;
-  /** By packet: whether it asks for the end of what an earlier packet of a READ asked for, and so is a repeat each time. */
+  /** By packet: whether it asks for a part of what an earlier packet of a READ asked for, and so is a repeat each time. */
   readonly #again = new Set<number>();
   readonly #reth: Reth;
 
@@ -264,7 +264,7 @@ export class Requests {
     );
   }
 
-  /** Whether a READ asks for the end of what another one has asked for, as who misses an answer in between does. */
+  /** Whether a READ asks for a part of what another one has asked for, as a requester that misses an answer does. */
   #asksForRest(packet: number, bits: number, open: number, pieces: Pieces): boolean {
     if ((bits & OpcodeBit.READ_REQUEST) === 0) return false;
     const row = this.packets.rows[packet];
@@ -278,7 +278,7 @@ export class Requests {
     const place = this.packets.places[packet];
     return (
       place > first &&
-      offset + BigInt(reth.length(row)) === BigInt(reth.length(whole)) &&
+      offset + BigInt(reth.length(row)) <= BigInt(reth.length(whole)) &&
       offset === BigInt((place - first) * pieces.bytesAt(first))
     );
   }

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { LinkType, Opcode, pcapngHeader, pcapngPacket, readCapture } from '../../../device/wire/index.js';
+import { CaptureError, LinkType, Opcode, pcapngHeader, pcapngPacket, readCapture } from '../../../device/wire/index.js';
+import { goldenFile, goldenNames } from '../../../device/wire/test/golden.js';
 import { runTool } from '../../test/in-process.js';
 import { Cause } from '../verdicts/cause.js';
-import { failed } from '../print.js';
+import { Sightings } from '../captures/sightings.js';
+import { failed, storyJson, storyLines } from '../print.js';
+import { readCaptures, storiesOf } from '../read.js';
 import { causesOf, sightingsIn, storiesIn, wordsOf } from './captured.js';
 import {
   A,
@@ -364,7 +367,7 @@ describe('files that are cut', () => {
     ]);
     const { stdout, status } = await explain([file]);
     assert.doesNotMatch(stdout, /nobody is there|nothing came back/);
-    assert.match(stdout, /UNFINISHED: the captures have no packet of the responder/);
+    assert.match(stdout, /UNFINISHED: SEND .*: the captures have no packet of the responder/);
     assert.match(stdout, /no packet of 198\.51\.100\.2 was captured: one direction is missing/);
     assert.equal(status, 0);
     assert.deepEqual(failed(sightingsIn(file)), []);
@@ -516,5 +519,63 @@ describe('what a file may look like', () => {
       capture([write(0), ack(0), packet(0xee, 0, new Uint8Array(0), new Uint8Array(4))]),
     ]);
     assert.match(stderr, /1 packet with an unknown opcode or no whole BTH left out/);
+  });
+});
+
+describe('more packets than memory', () => {
+  it('end with a sentence', async () => {
+    const packets = Array.from({ length: 20 }, (_, psn) => [write(psn), ack(psn, psn + 1)]).flat();
+    const file = fileOf(capture(packets));
+    await assert.rejects(readCaptures([file], undefined, 30 * 200), {
+      message: `${file}: more than 40 packets do not fit into memory: they need 200 bytes each, and 0 MiB are free. Split the capture (editcap -c 40) or filter it (tshark -Y).`,
+    });
+    assert.equal((await readCaptures([file], undefined, 40 * 200)).table.packets, 40);
+  });
+});
+
+describe('thousands of queue pairs between two hosts', () => {
+  it('each get their own answers', () => {
+    const pairs = 2000;
+    const packets = Array.from({ length: pairs }, (_, i) => {
+      const psn = (i * 7919) & 0xffffff;
+      return [write(psn, { qpn: 0x1000 + i }), ack(psn, 1, { qpn: 0x100000 + i })];
+    });
+    const stories = storiesIn(timed(packets.flat().map((bytes, i) => [i / 1e5, bytes] as const)));
+    assert.equal(stories.length, pairs);
+    for (const { study, verdict } of stories) {
+      assert.equal(verdict.cause, Cause.ANSWERED);
+      assert.equal(study.half.answersQpn, study.half.qpn - 0x1000 + 0x100000);
+    }
+  });
+});
+
+describe('a capture with any bytes changed', () => {
+  it('is explained, in verdicts that are no longer than they may be', () => {
+    let seed = 1;
+    const chance = (n: number): number => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+      return (seed >>> 8) % n;
+    };
+    for (let run = 0; run < 80; run += 1) {
+      const captures = Array.from({ length: 1 + chance(2) }, () => {
+        const bytes = goldenFile(goldenNames[chance(goldenNames.length)]).slice();
+        // Not those by which a file is one at all.
+        for (let n = chance(100); n > 0; n -= 1) bytes[40 + chance(bytes.length - 40)] = chance(256);
+        return bytes;
+      });
+      const sightings = new Sightings();
+      for (const bytes of captures)
+        try {
+          sightings.beginFile().feed(bytes);
+        } catch (error) {
+          if (!(error instanceof CaptureError)) throw error;
+        }
+      sightings.end();
+      for (const story of storiesOf(sightings)) {
+        wordsOf(story.verdict);
+        assert.ok(storyLines(story, true).length > 1);
+        JSON.stringify(storyJson(story));
+      }
+    }
   });
 });

@@ -76,7 +76,7 @@ function unfinishedVerdict(study: Study, pending: Request): Verdict | undefined 
   if (!sightings.isSeen(half.responder))
     return {
       cause: Cause.UNFINISHED,
-      text: `the captures have no packet of the responder: whether it answered ${name} does not show`,
+      text: `${name}: the captures have no packet of the responder`,
       evidence: [
         whatWasTried(study, pending),
         `no packet of ${half.responder} was captured: one direction is missing, or that host is silent`,
@@ -113,8 +113,11 @@ function fromRequester(study: Study, pending: Request): Verdict {
   if (damaged > 0)
     return {
       cause: Cause.ANSWERS_DAMAGED,
-      text: `answers to ${name} came back damaged: something on the way changes packets`,
-      evidence: [what, `${count(damaged, 'packet')} came back damaged (wrong ICRC) and had to be dropped`],
+      text: `answers to ${name} come back damaged: the way changes packets`,
+      evidence: [
+        what,
+        `${count(damaged, 'packet')} came back damaged (wrong ICRC) and had to be dropped: something on the way changes packets`,
+      ],
     };
   const better = `a capture at ${half.responder} would tell`;
   if (acknowledged < 0 && answers.length === 0)
@@ -131,7 +134,7 @@ function fromRequester(study: Study, pending: Request): Verdict {
   const lastUs = answers.length === 0 ? 0 : answers.at(answers.length - 1).timeUs;
   return {
     cause: Cause.FELL_SILENT,
-    text: `${name} was never answered: the peer fell silent ${formatMicroseconds(lastUs)} after the beginning`,
+    text: `${name} was never answered: the peer fell silent after ${formatMicroseconds(lastUs)}`,
     evidence: [
       `${what}; the peer's last answer came ${formatMicroseconds(lastUs)} after the beginning: it died, its queue pair failed or was ended, it drops what is sent again, ` +
         'or the way there or back was cut',
@@ -184,7 +187,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
       };
     return {
       cause: Cause.REQUESTS_LOST,
-      text: `${name} never arrived: requests are lost on the way there, or nobody is there`,
+      text: `${name} never arrived: requests are lost, or nobody is there`,
       evidence: [
         `${what}, and none of that arrived at ${half.responder}: requests are lost on the way there, or nobody is there`,
         ...lengthHints(study, pending),
@@ -195,7 +198,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
   if (answered === 0 && !again)
     return {
       cause: Cause.FELL_SILENT,
-      text: `${name} arrived once, its repeats did not: the peer died, or the way there was cut`,
+      text: `${name} arrived once, its repeats did not: the peer died or the way was cut`,
       evidence: [
         `${what}; of the first time ${count(arrivals, 'packet')} arrived at ${half.responder}, of the repeats none, and nothing was answered: ` +
           'the peer died in the midst of it, or the way there was cut then',
@@ -204,7 +207,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
   if (answered === 0)
     return {
       cause: Cause.UNHEARD,
-      text: `${name} arrived, and the peer answered nothing: its queue pair ${hex(half.qpn)} does not take it`,
+      text: `${name} arrived unanswered: queue pair ${hex(half.qpn)} does not take it`,
       evidence: [
         `${what}; ${count(arrivals, 'packet')} of it arrived at ${half.responder}, which answered nothing: its queue pair ${hex(half.qpn)} is none${study.acknowledged < 0 ? '' : ' any more (one that has started anew has others)'}, ` +
           `is not in RTR or RTS, or is connected to somebody else than ${half.requester}`,
@@ -217,8 +220,10 @@ function fromResponder(study: Study, pending: Request): Verdict {
   if (damaged > 0)
     return {
       cause: Cause.ANSWERS_DAMAGED,
-      text: `answers to ${name} came damaged: something on the way back changes packets`,
-      evidence: [`${what}; it arrived, the peer sent ${answers}, and ${damaged} came damaged (wrong ICRC)`],
+      text: `answers to ${name} come damaged: the way back changes packets`,
+      evidence: [
+        `${what}; it arrived, the peer sent ${answers}, and ${damaged} came damaged (wrong ICRC): something on the way back changes packets`,
+      ],
     };
   const missing = missingPlace(study, pending);
   if (atRequester && wantsData(requests, pending) && !given.some(({ place }) => place === missing))
@@ -240,7 +245,7 @@ function fromResponder(study: Study, pending: Request): Verdict {
     };
   return {
     cause: Cause.ANSWERS_LOST,
-    text: `${name} was answered and sent again: answers are lost on the way back, or not taken`,
+    text: `${name} was answered and sent again: its answers are lost, or not taken`,
     evidence: [
       `${what}, though the peer sent ${answers}: they are lost on the way back, or ${half.requester} does not take them; a capture there would tell`,
     ],

@@ -80,7 +80,7 @@ function reusedVerdict(study: Study, pending: Request | undefined): Verdict | un
   const isPending = pending !== undefined && pending.index === by.index;
   return {
     cause: Cause.PSN_REUSED,
-    text: `${nameRequest(requests, by)} has a PSN of the READ's responses (${from} to ${to}), so it counts as a repeat`,
+    text: `${nameRequest(requests, by)} has a PSN of the READ's responses (${from} to ${to})`,
     evidence: [
       `${formatRequest(requests, read)} takes PSNs ${from} to ${to}, one for each response`,
       `${formatRequest(requests, by)} begins among them${isPending ? ', and was not answered' : ''}: the responder takes it for a repeat and delivers nothing`,
