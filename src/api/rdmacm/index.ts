@@ -24,7 +24,12 @@ export {
 } from './events/event-channel.js';
 export { ConnectionRequest } from './connections/connection-request.js';
 export { listen, Listener } from './connections/listener.js';
-export type { ConnectionOptions, ConnectOptions, ListenOptions } from './connections/options.js';
+export {
+  type ConnectionOptions,
+  type ConnectOptions,
+  LISTEN_FIELDS,
+  type ListenOptions,
+} from './connections/options.js';
 export { isClientsDoing, type RequestHandler, serve, type ServeOptions } from './connections/serving.js';
 export { Messages } from './calls/messages.js';
 export { CmOption, type CmOptionValues, type CmEvent, type CmId, type EventChannel } from './objects.js';

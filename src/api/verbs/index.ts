@@ -61,7 +61,7 @@ export {
   unsupported,
   wrIdProblem,
 } from './checks/values.js';
-export { type FieldsOf, fieldsProblem, nameAdvice, openFields, openingFields } from './checks/fields.js';
+export * from './checks/fields.js';
 export { adviceFor, type ExplainableEvent, explainEvent } from './text/advice.js';
 export { type Explainable, explainStatus } from './text/status-advice.js';
 export * from './text/flag-strings.js';

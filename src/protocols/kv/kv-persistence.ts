@@ -1,4 +1,4 @@
-import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
+import { show, trueOrFalse, type FieldsOf, fieldsProblem, invalid, refuse, VerbsError } from '../../api/verbs/index.js';
 import { type KvStore, newPartition } from './kv-store.js';
 import { secretWord } from '../../api/provider/index.js';
 import { checkPolicy, persist, type PersistenceStatistics, type SyncPolicy } from './persistence/index.js';
@@ -26,7 +26,12 @@ export interface KvPersistence extends Disposable {
 }
 
 const CALL = 'openPersistence';
-const FIELDS: FieldsOf<KvPersistenceOptions> = { directory: true, store: true, sync: true, repair: true };
+const FIELDS: FieldsOf<KvPersistenceOptions> = {
+  directory: true,
+  store: true,
+  sync: true,
+  repair: trueOrFalse,
+};
 /** Less is read again in a moment, and not worth a snapshot. */
 const LEAST_LOG_BYTES = 16 << 20;
 
@@ -51,8 +56,6 @@ export async function openPersistence(options: KvPersistenceOptions): Promise<Kv
   if (!(store instanceof Partition)) throw new VerbsError(CALL, invalid('store is none', 'Make it by createStore'));
   if (store.statistics.keys > 0 || store.changes !== undefined)
     throw new VerbsError(CALL, invalid('the store is in use', 'Make a new one'));
-  if (typeof repair !== 'boolean')
-    throw new VerbsError(CALL, invalid(`repair is ${show(repair)}`, 'It is true or false'));
   checkPolicy(sync);
   const wallMs = (): number => Date.now();
   return persist(store, directory, {

@@ -13,12 +13,12 @@ import {
   refuse,
   VerbsError,
 } from '../../api/verbs/index.js';
-import { establish, type WaitOptions } from '../core/index.js';
+import { establish, WAIT_FIELDS, type WaitOptions } from '../core/index.js';
 import { Endpoint } from './connection/endpoint.js';
 import { MessageConnection } from './connection/message-connection.js';
 import { ProtocolError } from './errors.js';
-import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';
-import { decodeHello, decodeRefusal, encodeHello, type Hello, RefusalCode } from './protocol/hello.js';
+import { type ConnectionPolicy, EXCHANGE_FIELDS, type ExchangeOptions, policyOf } from './options.js';
+import { decodeHello, decodeRefusal, encodeHello, RefusalCode } from './protocol/hello.js';
 
 /** What {@link connect} takes. */
 export interface MessageConnectOptions extends ExchangeOptions, WaitOptions {
@@ -38,13 +38,12 @@ export interface MessageConnectOptions extends ExchangeOptions, WaitOptions {
 
 const CONNECT_FIELDS: FieldsOf<MessageConnectOptions> = {
   ...EXCHANGE_FIELDS,
+  ...WAIT_FIELDS,
   host: true,
   port: true,
   localAddress: true,
   context: true,
   open: true,
-  signal: true,
-  timeoutMs: true,
 };
 
 /**
@@ -57,18 +56,11 @@ export async function connect(options: MessageConnectOptions): Promise<MessageCo
   const call = 'connect';
   refuse(call, fieldsProblem('options', options, CONNECT_FIELDS));
   const { window, maxMessageBytes, keepAliveMs, ...where } = options;
-  const own = helloOf(call, { window, maxMessageBytes });
-  return establishMessages({ own, keepAliveMs: keepAliveOf(call, { keepAliveMs }) }, (param) =>
+  return establishMessages(policyOf({ window, maxMessageBytes, keepAliveMs }), (param) =>
     connectByCm({ ...where, ...param }).catch((error: unknown) => {
       throw refusalOf(call, error);
     }),
   );
-}
-
-/** What one end offers, and how often it probes a silent peer. */
-export interface ConnectionPolicy {
-  readonly own: Hello;
-  readonly keepAliveMs: number;
 }
 
 /** What an end tells rdma_cm, and the connection that comes of it with what the peer said of itself. */

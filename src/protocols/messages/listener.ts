@@ -2,6 +2,7 @@ import { PrivateDataBytes } from '../../device/ibta/index.js';
 import {
   type ConnectionRequest,
   type FullAddress,
+  LISTEN_FIELDS as CM_LISTEN_FIELDS,
   listen as listenByCm,
   type Listener,
   type ListenOptions,
@@ -10,8 +11,8 @@ import { Waiters } from '../../api/runtime/index.js';
 import { type FieldsOf, fieldsProblem, refuse } from '../../api/verbs/index.js';
 import { Admission, checkWait, engineOf } from '../core/index.js';
 import type { MessageConnection } from './connection/message-connection.js';
-import { establishMessages, type ConnectionPolicy } from './connect.js';
-import { EXCHANGE_FIELDS, type ExchangeOptions, helloOf, keepAliveOf } from './options.js';
+import { establishMessages } from './connect.js';
+import { type ConnectionPolicy, EXCHANGE_FIELDS, type ExchangeOptions, policyOf } from './options.js';
 import { decodeHello, encodeRefusal, RefusalCode } from './protocol/hello.js';
 import {
   checkServe,
@@ -30,14 +31,7 @@ export interface MessageListenOptions extends ExchangeOptions, ListenOptions {}
 
 const LISTEN_FIELDS: FieldsOf<MessageListenOptions> = {
   ...EXCHANGE_FIELDS,
-  port: true,
-  host: true,
-  ipv6Only: true,
-  reuseAddr: true,
-  backlog: true,
-  signal: true,
-  context: true,
-  open: true,
+  ...CM_LISTEN_FIELDS,
 };
 
 /** What {@link MessageListener.stop} takes. */
@@ -64,9 +58,7 @@ const STOP_MS = 10_000;
 export function listen(options: MessageListenOptions = {}): MessageListener {
   refuse(CALL, fieldsProblem('options', options, LISTEN_FIELDS));
   const { window, maxMessageBytes, keepAliveMs, ...where } = options;
-  const own = helloOf(CALL, { window, maxMessageBytes });
-  const policy = { own, keepAliveMs: keepAliveOf(CALL, { keepAliveMs }) };
-  return new MessageListener(listenByCm(where), policy);
+  return new MessageListener(listenByCm(where), policyOf({ window, maxMessageBytes, keepAliveMs }));
 }
 
 /** Where connections come. It keeps the process alive until it is closed, a simulated one excepted. */

@@ -1,5 +1,5 @@
 import { MAX_WINDOW } from '../core/index.js';
-import { countProblem, type FieldsOf, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
+import { type FieldsOf, milliseconds, wholeNumber } from '../../api/verbs/index.js';
 import {
   BUFFER_BYTES,
   DEFAULT_MESSAGE_BYTES,
@@ -25,24 +25,20 @@ export interface ExchangeOptions {
   readonly keepAliveMs?: number | undefined;
 }
 
-export const EXCHANGE_FIELDS: FieldsOf<ExchangeOptions> = { window: true, maxMessageBytes: true, keepAliveMs: true };
+export const EXCHANGE_FIELDS: FieldsOf<ExchangeOptions> = {
+  window: wholeNumber(MIN_WINDOW, MAX_WINDOW),
+  maxMessageBytes: wholeNumber(1, MAX_MESSAGE_BYTES),
+  keepAliveMs: milliseconds(1, 'orInfinity'),
+};
 
-const KEEP_ALIVE_MS = 30_000;
-/** The longest that timers of Node's can wait. */
-const MAX_KEEP_ALIVE_MS = 2 ** 31 - 1;
-
-/** What an end says of itself. @throws VerbsError EINVAL for numbers out of range */
-export function helloOf(call: string, options: ExchangeOptions): Hello {
-  const { window = DEFAULT_WINDOW, maxMessageBytes = DEFAULT_MESSAGE_BYTES } = options;
-  refuse(call, countProblem('window', window, MIN_WINDOW, MAX_WINDOW));
-  refuse(call, countProblem('maxMessageBytes', maxMessageBytes, 1, MAX_MESSAGE_BYTES));
-  return { window: MIN_WINDOW, maxWindow: window, bufferBytes: BUFFER_BYTES, maxMessageBytes };
+/** What one end offers, and how often it probes a silent peer. */
+export interface ConnectionPolicy {
+  readonly own: Hello;
+  readonly keepAliveMs: number;
 }
 
-/** How long a peer may be silent. @throws VerbsError EINVAL for what is none */
-export function keepAliveOf(call: string, { keepAliveMs = KEEP_ALIVE_MS }: ExchangeOptions): number {
-  if (keepAliveMs === Infinity) return keepAliveMs;
-  if (typeof keepAliveMs === 'number' && keepAliveMs >= 1 && keepAliveMs <= MAX_KEEP_ALIVE_MS) return keepAliveMs;
-  const advice = `It is a number of milliseconds from 1 to ${MAX_KEEP_ALIVE_MS}, or Infinity`;
-  throw new VerbsError(call, invalid(`keepAliveMs is ${show(keepAliveMs)}`, advice));
+/** @param options whose fields were checked */
+export function policyOf(options: ExchangeOptions): ConnectionPolicy {
+  const { window = DEFAULT_WINDOW, maxMessageBytes = DEFAULT_MESSAGE_BYTES, keepAliveMs = 30_000 } = options;
+  return { own: { window: MIN_WINDOW, maxWindow: window, bufferBytes: BUFFER_BYTES, maxMessageBytes }, keepAliveMs };
 }

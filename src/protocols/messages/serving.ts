@@ -1,7 +1,7 @@
 import { PrivateDataBytes } from '../../device/ibta/index.js';
 import { type ConnectionRequest, isClientsDoing } from '../../api/rdmacm/index.js';
 import { Callbacks, warnOf } from '../../api/runtime/index.js';
-import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
+import { callback, type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../api/verbs/index.js';
 import type { MessageConnection } from './connection/message-connection.js';
 import { isPeersDoing } from './errors.js';
 import { encodeRefusal, RefusalCode } from './protocol/hello.js';
@@ -24,19 +24,17 @@ export interface MessageServeOptions {
 /** Does what is to be done with a connection, which is closed when it returns, or its promise settles. */
 export type ConnectionHandler = (connection: MessageConnection) => unknown;
 
-const SERVE_FIELDS: FieldsOf<MessageServeOptions> = { maxConnections: true, onError: true };
+const SERVE_FIELDS: FieldsOf<MessageServeOptions> = {
+  maxConnections: true,
+  onError: callback('It takes what a handler throws, and its connection'),
+};
 
 /** @throws VerbsError EINVAL for wrong arguments */
 export function checkServe(handler: unknown, options: MessageServeOptions): MessageServeOptions {
   if (typeof handler !== 'function')
     throw new VerbsError('serve', invalid('handler is not a function', 'It takes a connection'));
   refuse('serve', fieldsProblem('options', options, SERVE_FIELDS));
-  const { maxConnections, onError } = options;
-  if (onError !== undefined && typeof onError !== 'function')
-    throw new VerbsError(
-      'serve',
-      invalid('onError is not a function', 'It takes what a handler throws, and its connection'),
-    );
+  const { maxConnections } = options;
   if (maxConnections !== undefined && !(typeof maxConnections === 'number' && maxConnections >= 1))
     throw new VerbsError('serve', invalid(`maxConnections is ${show(maxConnections)}`, 'It is a number from 1 on'));
   return options;

@@ -1,11 +1,15 @@
 import {
+  callback,
   countProblem,
+  type Fields,
   type FieldsOf,
   fieldsProblem,
   invalid,
+  milliseconds,
   refuse,
   show,
   VerbsError,
+  wholeNumber,
 } from '../../api/verbs/index.js';
 import type {
   Bytes,
@@ -21,19 +25,9 @@ import { type Body, bodyOf, copyOf, type Limits, MAX_PIECES, MAX_PRIVATE_BYTES }
 
 const MIB = 1 << 20;
 
-const DEFAULTS = {
-  queueMessages: 1024,
-  queueBytes: 64 * MIB,
-  maxBodyBytes: 16 * MIB,
-  maxHeaderBytes: 256,
-  inlineBytes: 8192,
-  keepAliveMs: 60_000,
-  keepAliveIntervalMs: 20_000,
-  keepAliveProbes: 3,
-} as const;
+const MAX_BODY_BYTES = 2 ** 30;
 const CLIENT_RECONNECT_MS = 30_000;
 const SERVER_RECONNECT_MS = 60_000;
-const MAX_MS = 2 ** 31 - 1;
 
 /** What an end does where the program has said nothing else. */
 export interface Settings {
@@ -48,19 +42,22 @@ export interface Settings {
   readonly landings: ReceiveBufferPool;
 }
 
-const FIELDS: FieldsOf<XioOptions> = {
-  queueMessages: true,
+export const CONTEXT_FIELDS: FieldsOf<Omit<XioOptions, 'onBody'>> = {
+  queueMessages: wholeNumber(4, 65_535),
   queueBytes: true,
-  maxBodyBytes: true,
-  maxHeaderBytes: true,
-  inlineBytes: true,
-  keepAliveMs: true,
-  keepAliveIntervalMs: true,
-  keepAliveProbes: true,
-  reconnectMs: true,
-  onBody: true,
+  maxBodyBytes: wholeNumber(0, MAX_BODY_BYTES),
+  maxHeaderBytes: wholeNumber(0, 4096),
+  inlineBytes: wholeNumber(0, 8192),
+  keepAliveMs: milliseconds(1, 'orInfinity'),
+  keepAliveIntervalMs: milliseconds(1),
+  keepAliveProbes: wholeNumber(1, 100),
+  reconnectMs: milliseconds(0),
   context: true,
   open: true,
+};
+const FIELDS: FieldsOf<XioOptions> = {
+  ...CONTEXT_FIELDS,
+  onBody: callback('It takes a length, and gives memory'),
 };
 
 export const CONNECT_FIELDS: FieldsOf<XioConnectOptions> = {
@@ -70,8 +67,8 @@ export const CONNECT_FIELDS: FieldsOf<XioConnectOptions> = {
   localAddress: true,
   connections: true,
   maxRedirects: true,
-  connectTimeoutMs: true,
-  answerTimeoutMs: true,
+  connectTimeoutMs: milliseconds(1),
+  answerTimeoutMs: milliseconds(1, 'orInfinity'),
   signal: true,
 };
 
@@ -82,35 +79,17 @@ export const LISTEN_FIELDS: FieldsOf<XioListenOptions> = {
   port: true,
   maxSessions: true,
   backlog: true,
-  answerTimeoutMs: true,
+  answerTimeoutMs: milliseconds(1, 'orInfinity'),
   signal: true,
 };
 
 /** @throws VerbsError EINVAL for what is no such options, or out of range */
-export function settingsOf(
-  call: string,
-  options: XioOptions,
-  fields: Readonly<Record<string, true>>,
-  end: 'client' | 'server',
-): Settings {
+export function settingsOf(call: string, options: XioOptions, fields: Fields, end: 'client' | 'server'): Settings {
   refuse(call, fieldsProblem('options', options, fields));
-  const { queueMessages = DEFAULTS.queueMessages, queueBytes = DEFAULTS.queueBytes } = options;
-  const { maxBodyBytes = Math.min(DEFAULTS.maxBodyBytes, queueBytes), maxHeaderBytes = DEFAULTS.maxHeaderBytes } =
-    options;
-  const { inlineBytes = DEFAULTS.inlineBytes, keepAliveMs = DEFAULTS.keepAliveMs, onBody } = options;
-  const { keepAliveIntervalMs = DEFAULTS.keepAliveIntervalMs, keepAliveProbes = DEFAULTS.keepAliveProbes } = options;
-  const { reconnectMs = end === 'client' ? CLIENT_RECONNECT_MS : SERVER_RECONNECT_MS } = options;
-  refuse(call, countProblem('queueMessages', queueMessages, 4, 65_535));
-  refuse(call, countProblem('maxBodyBytes', maxBodyBytes, 0, 2 ** 30));
+  const { queueMessages = 1024, queueBytes = 64 * MIB, maxHeaderBytes = 256, inlineBytes = 8192, onBody } = options;
+  const { maxBodyBytes = Math.min(16 * MIB, queueBytes), keepAliveMs = 60_000, keepAliveIntervalMs = 20_000 } = options;
+  const { keepAliveProbes = 3, reconnectMs = end === 'client' ? CLIENT_RECONNECT_MS : SERVER_RECONNECT_MS } = options;
   refuse(call, countProblem('queueBytes', queueBytes, maxBodyBytes, 2 ** 40));
-  refuse(call, countProblem('maxHeaderBytes', maxHeaderBytes, 0, 4096));
-  refuse(call, countProblem('inlineBytes', inlineBytes, 0, 8192));
-  refuse(call, countProblem('keepAliveProbes', keepAliveProbes, 1, 100));
-  checkMs(call, 'keepAliveMs', keepAliveMs, 1, true);
-  checkMs(call, 'keepAliveIntervalMs', keepAliveIntervalMs, 1, false);
-  checkMs(call, 'reconnectMs', reconnectMs, 0, false);
-  if (onBody !== undefined && typeof onBody !== 'function')
-    throw new VerbsError(call, invalid('onBody is not a function', 'It takes a length, and gives memory'));
   const limits = { queueMessages, queueBytes, maxBodyBytes, maxHeaderBytes };
   const keepAlive = { keepAliveMs, keepAliveIntervalMs, keepAliveProbes };
   return { limits, inlineBytes, ...keepAlive, reconnectMs, onBody, landings: new ReceiveBufferPool() };
@@ -118,10 +97,7 @@ export function settingsOf(
 
 /** @throws VerbsError EINVAL for what is no number of ms */
 export function checkMs(call: string, name: string, value: unknown, least: number, mayBeInfinite: boolean): void {
-  if (value === Infinity && mayBeInfinite) return;
-  if (typeof value === 'number' && value >= least && value <= MAX_MS) return;
-  const advice = `It is a number of milliseconds from ${least} to ${MAX_MS}${mayBeInfinite ? ', or Infinity' : ''}`;
-  throw new VerbsError(call, invalid(`${name} is ${show(value)}`, advice));
+  refuse(call, milliseconds(least, mayBeInfinite ? 'orInfinity' : undefined)(name, value));
 }
 
 const NOTHING = new Uint8Array(0);

@@ -1,10 +1,48 @@
 /** Names that somebody writes, and may write wrongly: a name that means nothing must not go by unnoticed. */
 import { invalid, type Problem } from '../errors.js';
-import { isObject, objectProblem, show } from './values.js';
+import { countProblem, isObject, objectProblem, show } from './values.js';
 import type { OpenOptions } from '../objects/open-options.js';
 
+/** Why an option must not have a value, or undefined when it may. Options that are undefined are not checked. */
+export type OptionRule = (what: string, value: unknown) => Problem | undefined;
+
+/** Each field with the rule for its value, or `true` where the value is checked elsewhere. */
+export type Fields = Readonly<Record<string, true | OptionRule>>;
+
 /** The fields of `T`, all of them, and no others. */
-export type FieldsOf<T> = Readonly<Record<keyof T & string, true>>;
+export type FieldsOf<T> = Readonly<Record<keyof T & string, true | OptionRule>>;
+
+const rule =
+  (isValid: (value: unknown) => boolean, advice: string): OptionRule =>
+  (what, value) =>
+    isValid(value) ? undefined : invalid(`${what} is ${show(value)}`, advice);
+
+export const wholeNumber =
+  (least: number, most: number): OptionRule =>
+  (what, value) =>
+    countProblem(what, value, least, most);
+
+/** As long as timers of Node can wait. Fractions of a millisecond are allowed. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
+export const milliseconds = (least: number, orInfinity?: 'orInfinity'): OptionRule =>
+  rule(
+    (value) =>
+      (value === Infinity && orInfinity !== undefined) ||
+      (typeof value === 'number' && value >= least && value <= MAX_TIMER_MS),
+    `It is a number of milliseconds from ${least} to ${MAX_TIMER_MS}${orInfinity === undefined ? '' : ', or Infinity'}`,
+  );
+
+export const trueOrFalse: OptionRule = rule((value) => typeof value === 'boolean', 'It is true or false');
+
+export const callback = (advice = 'It is a function'): OptionRule =>
+  rule((value) => typeof value === 'function', advice);
+
+export const oneOf = (...values: readonly string[]): OptionRule =>
+  rule((value) => typeof value === 'string' && values.includes(value), `It is one of ${values.join(', ')}`);
+
+export const nonEmptyText = (advice: string): OptionRule =>
+  rule((value) => typeof value === 'string' && value !== '', advice);
 
 /** How many letters must go, come or change to make one word of another. */
 function distance(a: string, b: string): number {
@@ -35,15 +73,20 @@ export function nameAdvice(given: unknown, names: readonly string[], many = 20):
  * not exist, and what that was to change would stay as it is. For objects that say how something is made or changed;
  * requests, of which there are millions a second, are not looked through.
  */
-export function fieldsProblem(
-  what: string,
-  given: unknown,
-  fields: Readonly<Record<string, true>>,
-): Problem | undefined {
+export function fieldsProblem(what: string, given: unknown, fields: Fields): Problem | undefined {
   if (!isObject(given)) return objectProblem(what, given);
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field));
-  if (unknown === undefined) return undefined;
-  return invalid(`there is no ${show(unknown)} in ${what}`, nameAdvice(unknown, Object.keys(fields)));
+  if (unknown !== undefined)
+    return invalid(`there is no ${show(unknown)} in ${what}`, nameAdvice(unknown, Object.keys(fields)));
+  for (const field in fields) {
+    const check = fields[field];
+    if (check === true) continue;
+    const value: unknown = Reflect.get(given, field);
+    if (value === undefined) continue;
+    const problem = check(what === 'options' ? field : `${what}.${field}`, value);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** The fields of what says how a device is opened, at an address that is said elsewhere. */

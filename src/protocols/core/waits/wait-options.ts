@@ -1,4 +1,5 @@
 import {
+  type Fields,
   type FieldsOf,
   fieldsProblem,
   invalid,
@@ -19,11 +20,7 @@ export interface WaitOptions {
 export const WAIT_FIELDS: FieldsOf<WaitOptions> = { signal: true, timeoutMs: true };
 
 /** @throws VerbsError EINVAL for options that are none */
-export function checkWait(
-  call: string,
-  options: WaitOptions,
-  fields: Readonly<Record<string, true>> = WAIT_FIELDS,
-): void {
+export function checkWait(call: string, options: WaitOptions, fields: Fields = WAIT_FIELDS): void {
   refuse(call, fieldsProblem('options', options, fields) ?? waitProblem(options));
 }
 

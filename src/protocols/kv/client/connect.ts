@@ -4,7 +4,7 @@ import { NO_SESSION } from '../wire/index.js';
 import { connectServer, type ClientConnection } from './establish.js';
 import { KvClient } from './kv-client.js';
 import { OneSidedReader } from './one-sided/one-sided-reader.js';
-import { type KvConnectOptions, oneSidedOf, transportOf, windowOf } from './options.js';
+import { type KvConnectOptions, settingsOf } from './options.js';
 import { Requester } from './requester.js';
 
 /** How long the way by which a client reads is looked for when it was lost. */
@@ -23,9 +23,7 @@ const TRY_MS = 2000;
  *   of this package, ETIMEDOUT when nobody answers; the signal's reason; EINVAL for wrong arguments; otherwise as `connect` of the root
  */
 export async function connect(options: KvConnectOptions): Promise<KvClient> {
-  const window = windowOf(options);
-  const transport = transportOf(options);
-  const isOneSided = oneSidedOf(options);
+  const { window, transport, isOneSided } = settingsOf(options);
   const { window: asked, transport: name, oneSided, ...where } = options;
   const wish = { window, session: NO_SESSION, epoch: 0 };
   const way = await connectServer(where, wish, transport);

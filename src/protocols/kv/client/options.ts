@@ -1,12 +1,16 @@
 import {
   type Context,
+  countProblem,
   type FieldsOf,
   fieldsProblem,
   invalid,
+  oneOf,
   type OpenOptions,
   refuse,
   show,
+  trueOrFalse,
   VerbsError,
+  wholeNumber,
 } from '../../../api/verbs/index.js';
 import { WAIT_FIELDS, type WaitOptions } from '../../core/index.js';
 import { MAX_KEY_BYTES } from '../store/index.js';
@@ -76,43 +80,31 @@ export const SETTING_FIELDS: FieldsOf<KvSetting> = { key: true, value: true, ttl
 
 export const SCAN_FIELDS = { ...WAIT_FIELDS, prefix: true, count: true } as const;
 
-const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = {
-  host: true,
-  port: true,
+/** Those that are for each server of a cluster as well. */
+export const CLIENT_FIELDS: FieldsOf<Omit<KvConnectOptions, 'host' | 'port'>> = {
+  ...WAIT_FIELDS,
   localAddress: true,
   context: true,
   open: true,
-  window: true,
-  transport: true,
-  oneSided: true,
-  signal: true,
-  timeoutMs: true,
+  window: wholeNumber(1, MAX_WINDOW),
+  transport: oneOf(...Object.keys(CLIENT_TRANSPORTS)),
+  oneSided: trueOrFalse,
 };
-const WINDOW = 16;
+const CONNECT_FIELDS: FieldsOf<KvConnectOptions> = { ...CLIENT_FIELDS, host: true, port: true };
 const MAX_TTL_MS = 2 ** 32 - 1;
 const MAX_COUNT = 2 ** 32 - 1;
 /** The longest value that any store has: half of the memory of the largest. */
 export const MAX_VALUE_BYTES = 2 ** 30;
 
-/** @returns the window. @throws VerbsError EINVAL for what makes no sense */
-export function windowOf(options: KvConnectOptions): number {
+/** @throws VerbsError EINVAL for what makes no sense */
+export function settingsOf(options: KvConnectOptions): {
+  readonly window: number;
+  readonly isOneSided: boolean;
+  readonly transport: ClientTransport;
+} {
   refuse('connect', fieldsProblem('options', options, CONNECT_FIELDS));
-  const { window = WINDOW } = options;
-  if (Number.isInteger(window) && window >= 1 && window <= MAX_WINDOW) return window;
-  throw new VerbsError('connect', invalid(`window is ${show(window)}`, `It is a number from 1 to ${MAX_WINDOW}`));
-}
-
-/** @returns whether the client is to read by itself. @throws VerbsError EINVAL for what makes no sense */
-export function oneSidedOf({ oneSided = false }: KvConnectOptions): boolean {
-  if (typeof oneSided === 'boolean') return oneSided;
-  throw new VerbsError('connect', invalid(`oneSided is ${show(oneSided)}`, 'It is true or false'));
-}
-
-/** @returns how the client is to send. @throws VerbsError EINVAL for what makes no sense */
-export function transportOf({ transport = 'rc' }: KvConnectOptions): ClientTransport {
-  if (Object.hasOwn(CLIENT_TRANSPORTS, transport)) return CLIENT_TRANSPORTS[transport];
-  const advice = `It is one of ${Object.keys(CLIENT_TRANSPORTS).join(', ')}`;
-  throw new VerbsError('connect', invalid(`transport is ${show(transport)}`, advice));
+  const { window = 16, oneSided = false, transport = 'rc' } = options;
+  return { window, isOneSided: oneSided, transport: CLIENT_TRANSPORTS[transport] };
 }
 
 /** Bytes, or a text that stands for its UTF-8. */
@@ -137,8 +129,8 @@ export function prefixOf(call: string, prefix: Bytes): Uint8Array {
 /** @throws VerbsError EINVAL for what is no number of keys */
 export function countOf(call: string, count: number | undefined): number {
   if (count === undefined) return 0;
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_COUNT) return count;
-  throw new VerbsError(call, invalid(`count is ${show(count)}`, `It is a whole number from 1 to ${MAX_COUNT}`));
+  refuse(call, countProblem('count', count, 1, MAX_COUNT));
+  return count;
 }
 
 /** @throws VerbsError EINVAL for what is no cursor */

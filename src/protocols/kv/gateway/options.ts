@@ -1,4 +1,13 @@
-import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import {
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  nonEmptyText,
+  refuse,
+  show,
+  VerbsError,
+  wholeNumber,
+} from '../../../api/verbs/index.js';
 import type { SessionLimits } from './session.js';
 import type { GatewayStore } from './commands/command.js';
 
@@ -18,16 +27,16 @@ export interface RedisGatewayOptions {
   readonly maxArgumentBytes?: number | undefined;
 }
 
+const MIB = 1 << 20;
 const FIELDS: FieldsOf<RedisGatewayOptions> = {
   client: true,
-  host: true,
-  port: true,
-  path: true,
-  maxConnections: true,
-  maxArgumentBytes: true,
+  host: nonEmptyText("It is a name or an address of one's own"),
+  port: wholeNumber(0, 65_535),
+  path: nonEmptyText('It is the path of a Unix socket'),
+  maxConnections: wholeNumber(1, 100_000),
+  maxArgumentBytes: wholeNumber(1, 512 * MIB),
 };
 const CALL = 'serveRedis';
-const MIB = 1 << 20;
 const LOOPBACK = '127.0.0.1';
 const MAX_CONNECTIONS = 1000;
 const MAX_ARGUMENTS = 65_536;
@@ -55,13 +64,6 @@ export function settingsOf(options: RedisGatewayOptions): GatewaySettings {
   const given: unknown = client;
   if (typeof given !== 'object' || given === null || typeof client.get !== 'function')
     throw new VerbsError(CALL, invalid(`client is ${show(client)}`, 'It is what connect has given'));
-  if (typeof host !== 'string' || host === '')
-    throw new VerbsError(CALL, invalid(`host is ${show(host)}`, "It is a name or an address of one's own"));
-  if (path !== undefined && (typeof path !== 'string' || path === ''))
-    throw new VerbsError(CALL, invalid(`path is ${show(path)}`, 'It is the path of a Unix socket'));
-  requireInRange('port', port, 0, 65_535);
-  requireInRange('maxConnections', maxConnections, 1, 100_000);
-  requireInRange('maxArgumentBytes', maxArgumentBytes, 1, 512 * MIB);
   const maxRequestBytes = Math.max(REQUEST_BYTES, 2 * maxArgumentBytes);
   const limits = {
     maxArguments: MAX_ARGUMENTS,
@@ -73,9 +75,4 @@ export function settingsOf(options: RedisGatewayOptions): GatewaySettings {
   const where = path === undefined ? { host, port } : { path };
   const maxClientBytes = Math.max(CLIENT_BYTES, 4 * maxRequestBytes);
   return { store: client, where, maxConnections, limits, maxClientBytes };
-}
-
-function requireInRange(what: string, value: unknown, least: number, most: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(CALL, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
 }

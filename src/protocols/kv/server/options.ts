@@ -1,5 +1,15 @@
-import type { ListenOptions } from '../../../api/rdmacm/index.js';
-import { type FieldsOf, fieldsProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
+import { LISTEN_FIELDS, type ListenOptions } from '../../../api/rdmacm/index.js';
+import {
+  callback,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  MAX_TIMER_MS,
+  refuse,
+  trueOrFalse,
+  VerbsError,
+  wholeNumber,
+} from '../../../api/verbs/index.js';
 import { type KvStore, newPartition } from '../kv-store.js';
 import { secretWord } from '../../../api/provider/index.js';
 import type { KvPersistence } from '../kv-persistence.js';
@@ -31,29 +41,16 @@ export interface KvServeOptions extends ListenOptions {
 }
 
 const FIELDS: FieldsOf<KvServeOptions> = {
+  ...LISTEN_FIELDS,
   store: true,
   persistence: true,
-  oneSided: true,
-  maxClients: true,
-  maxWindow: true,
-  maxSilenceMs: true,
-  random: true,
-  port: true,
-  host: true,
-  ipv6Only: true,
-  reuseAddr: true,
-  backlog: true,
-  signal: true,
-  context: true,
-  open: true,
+  oneSided: trueOrFalse,
+  maxClients: wholeNumber(1, 2 ** 20),
+  maxWindow: wholeNumber(1, MAX_WINDOW),
+  maxSilenceMs: wholeNumber(15_000, MAX_TIMER_MS),
+  random: callback('It gives 32 bits'),
 };
 const CALL = 'serve';
-const MAX_CLIENTS = 1024;
-const WINDOW = 64;
-const SILENCE_MS = 60_000;
-const LEAST_SILENCE_MS = 15_000;
-/** The longest that timers of Node's can wait. */
-const MOST_SILENCE_MS = 2 ** 31 - 1;
 
 export interface KvServerSettings {
   readonly store: Partition;
@@ -69,13 +66,8 @@ export interface KvServerSettings {
 /** @throws VerbsError EINVAL for what makes no sense */
 export function settingsOf(options: KvServeOptions): KvServerSettings {
   refuse(CALL, fieldsProblem('options', options, FIELDS));
-  const { store: given, persistence, maxClients = MAX_CLIENTS, maxWindow = WINDOW, ...rest } = options;
-  const { maxSilenceMs = SILENCE_MS, random: givenRandom, oneSided = false, ...where } = rest;
-  const random = givenRandom ?? ((): number => secretWord(where.context));
-  if (typeof random !== 'function') throw new VerbsError(CALL, invalid('random is no function', 'It gives 32 bits'));
-  requireInRange('maxClients', maxClients, 1, 2 ** 20);
-  requireInRange('maxWindow', maxWindow, 1, MAX_WINDOW);
-  requireInRange('maxSilenceMs', maxSilenceMs, LEAST_SILENCE_MS, MOST_SILENCE_MS);
+  const { store: given, persistence, maxClients = 1024, maxWindow = 64, ...rest } = options;
+  const { maxSilenceMs = 60_000, random = () => secretWord(options.context), oneSided = false, ...where } = rest;
   if (persistence !== undefined && !(persistence instanceof Persistence))
     throw new VerbsError(CALL, invalid('persistence is none', 'Open it by openPersistence'));
   const store = given ?? persistence?.store ?? newPartition(CALL, {}, random);
@@ -89,9 +81,7 @@ export function settingsOf(options: KvServeOptions): KvServerSettings {
   return { store, persistence, oneSided, maxClients, maxWindow, maxSilenceMs, random, where };
 }
 
-function requireOneSided(oneSided: unknown, { seed }: Partition, persistence: Persistence | undefined): void {
-  if (typeof oneSided !== 'boolean')
-    throw new VerbsError(CALL, invalid(`oneSided is ${show(oneSided)}`, 'It is true or false'));
+function requireOneSided(oneSided: boolean, { seed }: Partition, persistence: Persistence | undefined): void {
   if (!oneSided) return;
   if (persistence !== undefined)
     throw new VerbsError(
@@ -100,9 +90,4 @@ function requireOneSided(oneSided: unknown, { seed }: Partition, persistence: Pe
     );
   if (seed === undefined)
     throw new VerbsError(CALL, invalid('the keys of the store are hashed otherwise', 'Make it by createStore'));
-}
-
-function requireInRange(what: string, value: unknown, least: number, most: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(CALL, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
 }

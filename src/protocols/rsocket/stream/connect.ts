@@ -69,7 +69,7 @@ export async function connectStream(options: StreamConnectOptions): Promise<Rsoc
   const call = 'rconnect';
   refuse(call, fieldsProblem('options', options, CONNECT_FIELDS));
   const { sqSize, rqSize, inlineBytes, sendBufferBytes, receiveBufferBytes, iomapSize, ...where } = options;
-  const sizes = sizesOf(call, options);
+  const sizes = sizesOf(options);
   return establishStream(sizes, where, connectByCm);
 }
 

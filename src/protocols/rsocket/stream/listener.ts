@@ -77,7 +77,7 @@ export function listenStreams(options: StreamListenOptions = {}): StreamListener
   const { backlog = BACKLOG, ...where } = given;
   if (!Number.isInteger(backlog) || backlog < 1)
     throw new VerbsError(CALL, invalid(`backlog is ${show(backlog)}`, 'It is a number from 1 on'));
-  return new StreamListener(listenByCm(where), sizesOf(CALL, options), backlog);
+  return new StreamListener(listenByCm(where), sizesOf(options), backlog);
 }
 
 /** Takes streams. */
@@ -105,7 +105,8 @@ export class StreamListener implements Disposable {
 
   /** Sets how large the queues and buffers of streams are that come from now on. @throws VerbsError EINVAL for sizes that there are not */
   resize(options: StreamOptions): void {
-    this.sizes = sizesOf(CALL, options);
+    refuse(CALL, fieldsProblem('options', options, STREAM_FIELDS));
+    this.sizes = sizesOf(options);
   }
 
   /** Where it listens: the address of its device, and the port. */

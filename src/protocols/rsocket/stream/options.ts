@@ -1,4 +1,4 @@
-import { countProblem, type FieldsOf, refuse } from '../../../api/verbs/index.js';
+import { type FieldsOf, wholeNumber } from '../../../api/verbs/index.js';
 import { LOW_WATER, MAX_QUEUE, MIN_QUEUE, type Sizes } from '../protocol/index.js';
 import { MAX_IOMAP_SIZE } from '../wire/connection-data.js';
 
@@ -18,40 +18,25 @@ export interface StreamOptions {
   readonly iomapSize?: number | undefined;
 }
 
+const QUEUE_ENTRIES = wholeNumber(MIN_QUEUE, MAX_QUEUE);
+const BUFFER_BYTES = wholeNumber(2 * LOW_WATER, 2 ** 30);
 export const STREAM_FIELDS: FieldsOf<StreamOptions> = {
-  sqSize: true,
-  rqSize: true,
-  inlineBytes: true,
-  sendBufferBytes: true,
-  receiveBufferBytes: true,
-  iomapSize: true,
+  sqSize: QUEUE_ENTRIES,
+  rqSize: QUEUE_ENTRIES,
+  inlineBytes: wholeNumber(0, 65_534),
+  sendBufferBytes: BUFFER_BYTES,
+  receiveBufferBytes: BUFFER_BYTES,
+  iomapSize: wholeNumber(0, MAX_IOMAP_SIZE),
 };
 
-const QUEUE = 384;
-const INLINE_BYTES = 64;
-const MAX_INLINE = 65_534;
 const DEVICE_INLINE = 512;
-const BUFFER_BYTES = 131_072;
-const MIN_BUFFER = 2 * LOW_WATER;
-const MAX_BUFFER = 2 ** 30;
 
-/** @throws VerbsError EINVAL for numbers out of range */
-export function sizesOf(call: string, options: StreamOptions): Sizes {
-  const range = (name: keyof StreamOptions, otherwise: number, least: number, most: number): number => {
-    const value = options[name] ?? otherwise;
-    refuse(call, countProblem(name, value, least, most));
-    return value;
-  };
-  const receiveBufferBytes = range('receiveBufferBytes', BUFFER_BYTES, MIN_BUFFER, MAX_BUFFER);
-  return {
-    sqSize: range('sqSize', QUEUE, MIN_QUEUE, MAX_QUEUE),
-    rqSize: range('rqSize', QUEUE, MIN_QUEUE, MAX_QUEUE),
-    inlineBytes: range('inlineBytes', INLINE_BYTES, 0, MAX_INLINE),
-    sendBufferBytes: range('sendBufferBytes', BUFFER_BYTES, MIN_BUFFER, MAX_BUFFER),
-    // In halves.
-    receiveBufferBytes: receiveBufferBytes - (receiveBufferBytes % 2),
-    iomapSize: range('iomapSize', 0, 0, MAX_IOMAP_SIZE),
-  };
+/** @param options whose fields were checked */
+export function sizesOf(options: StreamOptions): Sizes {
+  const { sqSize = 384, rqSize = 384, inlineBytes = 64, iomapSize = 0 } = options;
+  const { sendBufferBytes = 131_072, receiveBufferBytes = 131_072 } = options;
+  // The peer writes into halves.
+  return { sqSize, rqSize, inlineBytes, sendBufferBytes, receiveBufferBytes: receiveBufferBytes & ~1, iomapSize };
 }
 
 export function clampedSizes(sizes: Sizes, { maxQpWr }: { readonly maxQpWr: number }): Sizes {

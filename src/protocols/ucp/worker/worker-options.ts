@@ -1,15 +1,25 @@
-import { type FieldsOf, fieldsProblem, invalid, refuse, show } from '../../../api/verbs/index.js';
+import {
+  callback,
+  type FieldsOf,
+  fieldsProblem,
+  invalid,
+  oneOf,
+  type OptionRule,
+  type Problem,
+  refuse,
+  show,
+  wholeNumber,
+} from '../../../api/verbs/index.js';
 import { environmentConfig } from '../config/read-config.js';
 import { PREFIX, settingsOf, type UcpConfig } from '../config/settings.js';
 import type { TransportName } from '../config/values.js';
 import { RNDV_SCHEMES, type Thresholds } from '../protocol/index.js';
 import type { UdOptions } from '../uct/index.js';
 import { MAX_NAME_BYTES } from '../wire/index.js';
-import type { LogSettings, LogWriter } from './log.js';
+import type { LogSettings } from './log.js';
 
 const CALL = 'UcpWorker';
 const KEPT_BYTES = 16 << 20;
-const MAX_WINDOW = 1024;
 /** Who sends without a pause asks for more at a quarter of it: what is left is to last until the answer. */
 const WINDOW = 64;
 
@@ -51,21 +61,26 @@ export interface UcpWorkerOptions {
 }
 
 const FIELDS: FieldsOf<UcpWorkerOptions> = {
-  transport: true,
-  unexpectedBytes: true,
-  amBytes: true,
-  streamBytes: true,
-  window: true,
-  unclaimedEndpoints: true,
-  name: true,
-  clientId: true,
-  keepAliveMs: true,
-  thresholds: true,
+  transport: oneOf('rc', 'ud'),
+  unexpectedBytes: orInfinity(0),
+  amBytes: orInfinity(0),
+  streamBytes: orInfinity(0),
+  window: wholeNumber(1, 1024),
+  unclaimedEndpoints: orInfinity(0),
+  name: nameProblem,
+  clientId: clientIdProblem,
+  keepAliveMs: orInfinity(1),
+  thresholds: (what, value) => fieldsProblem(what, value, THRESHOLD_FIELDS),
   config: true,
-  log: true,
+  log: callback('It is a function that takes a line'),
 };
 
-const THRESHOLD_FIELDS: FieldsOf<Thresholds> = { bcopy: true, zcopy: true, rndv: true, rndvScheme: true };
+const THRESHOLD_FIELDS: FieldsOf<Thresholds> = {
+  bcopy: orInfinity(0),
+  zcopy: orInfinity(0),
+  rndv: orInfinity(0),
+  rndvScheme: oneOf(...RNDV_SCHEMES),
+};
 
 /** From 32 KiB on a rendezvous is quicker, by every link (docs/decisions/0053). */
 const THRESHOLDS: Thresholds = { bcopy: Infinity, zcopy: Infinity, rndv: 32_768, rndvScheme: 'auto' };
@@ -86,7 +101,7 @@ export interface WorkerSettings extends LogSettings {
 
 /** @throws VerbsError EINVAL for what makes no sense, in the environment as well */
 export function workerSettings(options: UcpWorkerOptions): WorkerSettings {
-  check(options);
+  refuse(CALL, fieldsProblem('options', options, FIELDS));
   const { thresholds = {}, config = {} } = options;
   const said = settingsOf(CALL, config, 'config.');
   const around = settingsOf(CALL, without(environmentConfig(), config), PREFIX);
@@ -122,47 +137,20 @@ function without(environment: UcpConfig, config: UcpConfig): UcpConfig {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => said.get(name) === undefined));
 }
 
-function check(options: UcpWorkerOptions): void {
-  refuse(CALL, fieldsProblem('options', options, FIELDS));
-  const { transport, window, keepAliveMs, thresholds = {} } = options;
-  if (transport !== undefined && !['rc', 'ud'].includes(transport))
-    refuse(CALL, invalid(`options.transport is ${show(transport)}`, 'It is rc or ud'));
-  for (const name of ['unexpectedBytes', 'amBytes', 'streamBytes', 'unclaimedEndpoints'] as const)
-    checkLeast(`options.${name}`, options[name], 0);
-  checkName(options.name);
-  checkClientId(options.clientId);
-  checkLog(options.log);
-  checkLeast('options.window', window, 1, MAX_WINDOW);
-  checkLeast('options.keepAliveMs', keepAliveMs, 1);
-  refuse(CALL, fieldsProblem('options.thresholds', thresholds, THRESHOLD_FIELDS));
-  for (const name of ['bcopy', 'zcopy', 'rndv'] as const) checkLeast(`options.thresholds.${name}`, thresholds[name], 0);
-  const { rndvScheme } = thresholds;
-  if (rndvScheme !== undefined && !RNDV_SCHEMES.includes(rndvScheme))
-    refuse(CALL, invalid(`options.thresholds.rndvScheme is ${show(rndvScheme)}`, `It is ${RNDV_SCHEMES.join(', ')}`));
+function nameProblem(what: string, name: unknown): Problem | undefined {
+  if (typeof name === 'string' && new TextEncoder().encode(name).length <= MAX_NAME_BYTES) return undefined;
+  return invalid(`${what} is ${show(name)}`, `It is a text of up to ${MAX_NAME_BYTES} bytes in UTF-8`);
 }
 
-function checkName(name: string | undefined): void {
-  if (name === undefined) return;
-  const isText = typeof name === 'string' && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
-  if (!isText)
-    refuse(CALL, invalid(`options.name is ${show(name)}`, `It is a text of up to ${MAX_NAME_BYTES} bytes in UTF-8`));
+function clientIdProblem(what: string, clientId: unknown): Problem | undefined {
+  if (typeof clientId === 'bigint' && BigInt.asUintN(64, clientId) === clientId) return undefined;
+  return invalid(`${what} is ${show(clientId)}`, 'It is a bigint, 0 to 2^64 - 1');
 }
 
-function checkClientId(clientId: bigint | undefined): void {
-  if (clientId === undefined) return;
-  const isId = typeof clientId === 'bigint' && BigInt.asUintN(64, clientId) === clientId;
-  if (!isId) refuse(CALL, invalid(`options.clientId is ${show(clientId)}`, 'It is a bigint, 0 to 2^64 - 1'));
-}
-
-function checkLog(log: LogWriter | undefined): void {
-  if (log === undefined || typeof log === 'function') return;
-  refuse(CALL, invalid(`options.log is ${show(log)}`, 'It is a function that takes a line'));
-}
-
-/** A whole number of a range, or without an end Infinity as well. */
-function checkLeast(name: string, value: number | undefined, least: number, most = Infinity): void {
-  if (value === undefined || (value === Infinity && most === Infinity)) return;
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  const advice = most === Infinity ? `It is a number from ${least} on, or Infinity` : `It is ${least} to ${most}`;
-  refuse(CALL, invalid(`${name} is ${show(value)}`, advice));
+/** A whole number without an upper end, or Infinity. */
+function orInfinity(least: number): OptionRule {
+  return (what, value) =>
+    value === Infinity || (typeof value === 'number' && Number.isInteger(value) && value >= least)
+      ? undefined
+      : invalid(`${what} is ${show(value)}`, `It is a number from ${least} on, or Infinity`);
 }

@@ -1,6 +1,6 @@
 import { countProblem, invalid, refuse, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioConnectOptions, XioSession } from '../api.js';
-import { checkMs, CONNECT_FIELDS, privateDataOf, settingsOf } from '../options.js';
+import { CONNECT_FIELDS, privateDataOf, settingsOf } from '../options.js';
 import { targetOf } from '../url.js';
 import { ClientSession } from './client-session.js';
 
@@ -28,8 +28,6 @@ export async function connect(target: string | XioConnectOptions): Promise<XioSe
   const { answerTimeoutMs = ANSWER_MS } = options;
   refuse(CALL, countProblem('connections', connections, 1, 64));
   refuse(CALL, countProblem('maxRedirects', maxRedirects, 0, 100));
-  checkMs(CALL, 'connectTimeoutMs', connectTimeoutMs, 1, false);
-  checkMs(CALL, 'answerTimeoutMs', answerTimeoutMs, 1, true);
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new VerbsError(CALL, invalid(`signal is ${show(signal)}`, 'It is an AbortSignal'));
   signal?.throwIfAborted();

@@ -1,27 +1,13 @@
 import { after } from '../../../api/provider/index.js';
-import { type FieldsOf, invalid, show, VerbsError } from '../../../api/verbs/index.js';
+import { invalid, show, VerbsError } from '../../../api/verbs/index.js';
 import type { XioOptions } from '../api.js';
-import { checkMs, settingsOf } from '../options.js';
+import { checkMs, CONTEXT_FIELDS, settingsOf } from '../options.js';
 import type { LibxioContext } from './handles.js';
 import { wrongState } from './problems.js';
 import { Callbacks, warnOf } from '../../../api/runtime/index.js';
 
 /** What `xioContextCreate` takes: what `xio_set_opt` sets in C, and the device. */
 export type XioContextParams = Omit<XioOptions, 'onBody'>;
-
-const PARAMS: FieldsOf<XioContextParams> = {
-  queueMessages: true,
-  queueBytes: true,
-  maxBodyBytes: true,
-  maxHeaderBytes: true,
-  inlineBytes: true,
-  keepAliveMs: true,
-  keepAliveIntervalMs: true,
-  keepAliveProbes: true,
-  reconnectMs: true,
-  context: true,
-  open: true,
-};
 
 export class ContextCore implements LibxioContext {
   readonly handle = 'context';
@@ -65,7 +51,7 @@ export function contextOf(call: string, context: LibxioContext): ContextCore {
 
 /** `xio_context_create`. @throws VerbsError EINVAL for what is no such parameters */
 export function xioContextCreate(params: XioContextParams = {}): LibxioContext {
-  settingsOf('xioContextCreate', params, PARAMS, 'client');
+  settingsOf('xioContextCreate', params, CONTEXT_FIELDS, 'client');
   return new ContextCore({ ...params });
 }
 

@@ -5,7 +5,7 @@ import { hex, ServedSessions } from '../protocol/index.js';
 import { type LinkListener, transportOf } from '../transport/index.js';
 import { Action, EPOCH_BYTES, type SetupAnswer, type SetupRequest, XioStatus } from '../wire/index.js';
 import type { XioListenOptions, XioServer, XioSession } from '../api.js';
-import { checkMs, LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
+import { LISTEN_FIELDS, type Settings, settingsOf } from '../options.js';
 import { secretBytes } from '../../../api/provider/index.js';
 import type { SessionConnection } from '../session/session-connection.js';
 import { urlOf } from '../url.js';
@@ -36,7 +36,6 @@ export async function listen(options: XioListenOptions = {}): Promise<XioServer>
   const { backlog = BACKLOG, answerTimeoutMs = ANSWER_MS } = options;
   refuse(CALL, countProblem('maxSessions', maxSessions, 1, 2 ** 24));
   refuse(CALL, countProblem('backlog', backlog, 1, 2 ** 24));
-  checkMs(CALL, 'answerTimeoutMs', answerTimeoutMs, 1, true);
   const transport = transportOf(scheme);
   if (transport === undefined) throw new VerbsError(CALL, invalid(`nothing is known of transport ${show(scheme)}`));
   signal?.throwIfAborted();

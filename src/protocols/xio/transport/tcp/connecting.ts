@@ -3,7 +3,7 @@ import { type Clock, type Link, type LinkOptions, type LinkTarget, XioError } fr
 import type { XioStatusName } from '../../wire/index.js';
 import { Greeting } from './greeting.js';
 import { SocketStream } from './socket-stream.js';
-import { invalid, refuse, show, VerbsError } from '../../../../api/verbs/index.js';
+import { countProblem, invalid, refuse, show } from '../../../../api/verbs/index.js';
 import { MAX_ALONG_BYTES, MAX_BODY_BYTES } from './wire.js';
 import { runtime } from '../../../../api/runtime/index.js';
 
@@ -30,12 +30,6 @@ function afterReading(action: () => void, start: (due: () => void) => () => void
   };
 }
 
-/** @throws VerbsError EINVAL */
-export function requireInRange(call: string, what: string, value: unknown, least: number, most: number): void {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(call, invalid(`${what} is ${show(value)}`, `It is a whole number from ${least} to ${most}`));
-}
-
 /** @throws VerbsError EINVAL for what is no name or address */
 export function requireHost(call: string, what: string, value: unknown): void {
   if (typeof value === 'string' && value !== '') return;
@@ -44,8 +38,8 @@ export function requireHost(call: string, what: string, value: unknown): void {
 
 /** @throws VerbsError EINVAL */
 export function requireLinkOptions(call: string, { inlineBytes, maxBodyBytes }: LinkOptions): void {
-  requireInRange(call, 'inlineBytes', inlineBytes, 0, MAX_ALONG_BYTES);
-  requireInRange(call, 'maxBodyBytes', maxBodyBytes, 0, MAX_BODY_BYTES);
+  refuse(call, countProblem('inlineBytes', inlineBytes, 0, MAX_ALONG_BYTES));
+  refuse(call, countProblem('maxBodyBytes', maxBodyBytes, 0, MAX_BODY_BYTES));
 }
 
 const CALL = 'connect';
@@ -67,7 +61,7 @@ const STATUSES: Readonly<Partial<Record<string, XioStatusName>>> = {
 export async function connect(target: LinkTarget): Promise<Link> {
   const { host, port, localAddress, signal, timeoutMs } = target;
   requireHost(CALL, 'host', host);
-  requireInRange(CALL, 'port', port, 1, MAX_PORT);
+  refuse(CALL, countProblem('port', port, 1, MAX_PORT));
   if (localAddress !== undefined) requireHost(CALL, 'localAddress', localAddress);
   requireLinkOptions(CALL, target);
   signal?.throwIfAborted();

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:net';
+import { countProblem, refuse } from '../../../../api/verbs/index.js';
 import type { FullAddress } from '../../../../api/rdmacm/index.js';
 import { type Link, type LinkListener, type LinkPlace, XioError } from '../index.js';
-import { realClock, requireHost, requireInRange, requireLinkOptions } from './connecting.js';
+import { realClock, requireHost, requireLinkOptions } from './connecting.js';
 import { type HalfOpenLimits, HalfOpen } from './half-open.js';
 import { SocketStream } from './socket-stream.js';
 
@@ -19,7 +20,7 @@ export async function listen(
 ): Promise<LinkListener> {
   const { host = LOOPBACK, port = 0 } = place;
   requireHost(CALL, 'host', host);
-  requireInRange(CALL, 'port', port, 0, MAX_PORT);
+  refuse(CALL, countProblem('port', port, 0, MAX_PORT));
   requireLinkOptions(CALL, place);
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
   await new Promise<void>((resolve, reject) => {
