@@ -41,6 +41,8 @@ export const RefusalReason = {
   SEQUENCE: 17,
   /** An opcode that this service does not have. */
   OPCODE: 18,
+  /** A message is longer than the receive request: bytes that it has at least, and those of the request. */
+  RECEIVE_LENGTH: 20,
   /** Header fields that have no meaning. */
   FIELDS: 19,
 } as const;

@@ -270,7 +270,9 @@ export class Responder implements ReceivingHalf {
     }
     const room = Math.min(this.#receive.capacity, MAX_DMA_BYTES);
     if (this.#received + payload > room) {
-      const detail = this.#setDetail(this.#received + payload, room, 0, 0, 0);
+      const length = this.#received + payload;
+      this.#note(opcode, length, RefusalReason.RECEIVE_LENGTH, length, room);
+      const detail = this.#setDetail(length, room, 0, 0, 0);
       this.#failReceive(WcStatus.LOC_LEN_ERR, Syndrome.LOCAL_LENGTH, detail, NakCode.INVALID_REQUEST);
       return;
     }
@@ -465,7 +467,7 @@ export class Responder implements ReceivingHalf {
 
   /** A request that the protocol does not allow here (NAK invalid request). */
   refuse(opcode: number, length: number, reason: RefusalReason, a = 0, b = 0): void {
-    this.#refusal = { reason, psn: this.#expectedPsn, lengthBytes: length, opcode, access: 0, a, b };
+    this.#note(opcode, length, reason, a, b);
     const detail = this.#setDetail(this.#expectedPsn, opcode, length, this.#unfinished, 0);
     if (this.#receive.taken) {
       const { INVALID_REQUEST } = NakCode;
@@ -475,6 +477,10 @@ export class Responder implements ReceivingHalf {
     this.#nak(NakCode.INVALID_REQUEST);
     this.qp.raise(EventType.QP_REQ_ERR, Syndrome.RESPONDER_INVALID_REQUEST);
     this.qp.enterError(Syndrome.RESPONDER_INVALID_REQUEST);
+  }
+
+  #note(opcode: number, lengthBytes: number, reason: RefusalReason, a: number, b: number): void {
+    this.#refusal = { reason, psn: this.#expectedPsn, lengthBytes, opcode, access: 0, a, b };
   }
 
   /** A key that does not open what the peer wants. */

@@ -11,7 +11,8 @@ import { formatMicroseconds, joinWords } from '../../../api/verbs/index.js';
 
 const hex = (word: number | bigint): string => `0x${word.toString(16)}`;
 const bytes = (n: number | bigint): string => `${n} byte${n === 1 || n === 1n ? '' : 's'}`;
-const U32 = 0xffff_ffffn;
+/** Bits that an address may have been cut to: those of C's types first. */
+const CUTS: readonly bigint[] = [32n, 31n, 28n, 24n, 40n];
 const NO_MEMORY: NamedMemory = { rkey: 0, addrHi: 0, addrLo: 0, startHi: 0, startLo: 0, openBytes: 0 };
 
 const BYTES_OF_ADDRESS = 8;
@@ -33,13 +34,15 @@ function outside({ addrHi, addrLo, startHi, startLo, openBytes }: NamedMemory, l
   if (isInside(address)) return `the range ends ${bytes(address + BigInt(lengthBytes) - end)} past ${span}`;
   if (start === 0n) return `the range is not in ${span}: it is zero-based, so addresses are offsets`;
   if (address < BigInt(openBytes)) return `the range is not in ${span}: was an offset sent in place of an address?`;
-  if (address < 1n << 32n && start > U32) {
-    const lower = (start & ~U32) | address;
-    if (isInside(lower) || isInside(lower + (1n << 32n)))
-      return `the range is not in ${span}, whose lower 32 bits fit: was the address cut to 32 bits (htonl, uint32_t)?`;
-    const swapped = reversed(address) >> 32n;
-    if (isInside((start & ~U32) | swapped))
-      return `the range is not in ${span}, whose lower 32 bits fit in the other byte order: was the address cut by htonl?`;
+  for (const bits of CUTS) {
+    const mask = (1n << bits) - 1n;
+    if (address > mask || start <= mask) continue;
+    const cut = (other: bigint): boolean =>
+      isInside((start & ~mask) | other) || isInside(((start & ~mask) + mask + 1n) | other);
+    const what = `the range is not in ${span}, whose lower ${bits} bits fit`;
+    if (cut(address)) return `${what}: was the address cut to ${bits} bits (htonl, uint32_t, int)?`;
+    if (bits === 32n && cut(reversed(address) >> 32n))
+      return `${what} in the other byte order: was the address cut by htonl?`;
   }
   if (isInside(reversed(address)))
     return `the range is not in ${span}; in the other byte order it is: does each side convert it once (be64toh)?`;
@@ -76,6 +79,8 @@ const causes: Readonly<Record<RefusalReason, (refusal: Refusal, memory: NamedMem
     a === 0
       ? 'the packet continues a message that was not begun'
       : 'the packet begins a message in the midst of another',
+  [RefusalReason.RECEIVE_LENGTH]: ({ a, b }) =>
+    `the message has at least ${bytes(a)}, and the receive request ${bytes(b)}: post longer ones, or send shorter messages`,
   [RefusalReason.OPCODE]: ({ opcode }) => `opcode ${hex(opcode)} is none of a request`,
   [RefusalReason.FIELDS]: () => 'header fields of the request have no meaning',
 };
@@ -86,17 +91,29 @@ export function refusalCause(refusal: Refusal): string {
 }
 
 /** Operations by the right that they need. */
-const OPERATIONS: Readonly<Partial<Record<number, string>>> = {
+const BY_ACCESS: Readonly<Partial<Record<number, string>>> = {
   [AccessFlags.REMOTE_WRITE]: 'RDMA_WRITE',
   [AccessFlags.REMOTE_READ]: 'RDMA_READ',
   [AccessFlags.REMOTE_ATOMIC]: 'an atomic',
 };
+/** Operations by the opcode of their packet, without the bits of the service (IBTA 9.2, table 38). */
+const BY_OPCODE: Readonly<Partial<Record<number, string>>> = {
+  ...Object.fromEntries([0, 1, 2, 3, 4, 5, 22, 23].map((opcode) => [opcode, 'SEND'])),
+  ...Object.fromEntries([6, 7, 8, 9, 10, 11].map((opcode) => [opcode, 'RDMA_WRITE'])),
+  12: 'RDMA_READ',
+  19: 'ATOMIC_CMP_AND_SWP',
+  20: 'ATOMIC_FETCH_AND_ADD',
+  28: 'FLUSH',
+  29: 'ATOMIC_WRITE',
+};
+const OPCODE_MASK = 0x1f;
 
 /** What was refused: the operation, its length and the memory that it names. */
-export function refusedRequest({ access, lengthBytes, memory, psn }: Refusal): string {
-  if (memory === undefined) return `a request of ${bytes(lengthBytes)} (PSN ${hex(psn)})`;
-  const at = `at ${hex(joinWords(memory.addrHi, memory.addrLo))} by rkey ${hex(memory.rkey)}`;
-  return `${OPERATIONS[access] ?? 'FLUSH'} of ${bytes(lengthBytes)} ${at}`;
+export function refusedRequest({ access, opcode, lengthBytes, memory, psn }: Refusal): string {
+  const operation = BY_ACCESS[access] ?? (opcode < 0 ? 'FLUSH' : (BY_OPCODE[opcode & OPCODE_MASK] ?? 'a request'));
+  const length = lengthBytes === 0 ? '' : ` of ${bytes(lengthBytes)}`;
+  if (memory === undefined) return `${operation}${length}, PSN ${hex(psn)}`;
+  return `${operation}${length} at ${hex(joinWords(memory.addrHi, memory.addrLo))} by rkey ${hex(memory.rkey)}`;
 }
 
 /** Bytes that come before each datagram in its receive request. */

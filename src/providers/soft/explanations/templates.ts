@@ -120,6 +120,15 @@ function notThrough(e: Evidence): string {
   );
 }
 
+/** Requests that max_rd_atomic counts. */
+const ANSWERED: ReadonlySet<number> = new Set([
+  WrOpcode.RDMA_READ,
+  WrOpcode.ATOMIC_CMP_AND_SWP,
+  WrOpcode.ATOMIC_FETCH_AND_ADD,
+  WrOpcode.FLUSH,
+  WrOpcode.ATOMIC_WRITE,
+]);
+
 /** Templates by `Syndrome`; which number means what stands beside each value there. */
 export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NONE>, Template>> = {
   [Syndrome.RETRY_TIMEOUT]: (e) => {
@@ -210,7 +219,9 @@ export const explanations: Readonly<Record<Exclude<Syndrome, typeof Syndrome.NON
     `local length error: the message has ${count(length, 'byte')}, and may have ${max}; send it in pieces`,
   [Syndrome.LOCAL_BAD_WQE]: ({ detail: [opcode, numSge] }) =>
     `local QP operation error: the NIC cannot carry out ${wrOpcodeStr(opcode)} with ${count(numSge, 'piece')}; ` +
-    'is maxRdAtomic 0 for a READ or atomic, or a frame shorter than the 14 bytes of its Ethernet header?',
+    (ANSWERED.has(opcode)
+      ? 'is maxRdAtomic of the QP 0?'
+      : 'is it a frame shorter than the 14 bytes of its Ethernet header, or of more pieces than cap.maxSendSge?'),
   [Syndrome.FLUSHED]: ({ detail: [state, cause] }) =>
     cause === Syndrome.DEVICE_FATAL
       ? 'fatal error: the device failed before the request was carried out; close the context, and open the device again'
