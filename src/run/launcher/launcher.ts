@@ -214,15 +214,19 @@ export class Launcher {
         onPosted: () => this.#loop?.settle(),
         letGo: () => this.#loop?.letGo(),
       };
-      const opened = openDeviceFile(opening, this.#ranges);
-      const { file } = opened;
-      if (this.#files.give(calls, file, opened.ranges)) {
-        if (file.isVisitedAlways) this.#always.add(file);
-        return true;
+      const { file, ranges } = openDeviceFile(opening, this.#ranges);
+      let isGiven = false;
+      try {
+        isGiven = this.#files.give(calls, file, ranges);
+      } finally {
+        if (!isGiven) {
+          this.#due.delete(file);
+          file.close();
+        }
       }
-      this.#due.delete(file);
-      file.close();
-      return calls.refuse(Errno.EMFILE);
+      if (!isGiven) return calls.refuse(Errno.EMFILE);
+      if (file.isVisitedAlways) this.#always.add(file);
+      return true;
     } catch (error) {
       return calls.refuse(errnoOf(error) ?? Errno.EIO);
     }

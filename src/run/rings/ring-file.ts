@@ -27,7 +27,12 @@ export class RingFile {
   constructor(name: string, logBytes: number) {
     this.file = new MemoryFile(name);
     this.#end = logBytes;
-    this.#growTo(logBytes);
+    try {
+      this.#growTo(logBytes);
+    } catch (error) {
+      this.file.close();
+      throw error;
+    }
   }
 
   /** @throws Refusal ENOMEM when there is no memory for it */

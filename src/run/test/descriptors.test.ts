@@ -32,6 +32,38 @@ print(counts[0] > 50, len(set(counts)))
       assert.equal(out, 'True 1\n');
     });
 
+  for (const device of ['DEVICE', 'CM'])
+    it(`of ${device} that are refused, at whatever step the launcher has no descriptor left, leave none in the launcher`, async () => {
+      const out = await python(`
+import resource
+launcher = os.getppid()
+names = lambda: [int(fd) for fd in os.listdir('/proc/%d/fd' % launcher)]
+limits = resource.prlimit(launcher, resource.RLIMIT_NOFILE)
+def rounds(spares):
+    counts = set()
+    for spare in spares:
+        resource.prlimit(launcher, resource.RLIMIT_NOFILE, (max(names()) + 1 + spare, limits[1]))
+        for fd in open_all(${device}): os.close(fd)
+        counts.add(len(names()))
+    return counts
+rounds([0, 40])
+print(len(rounds(range(1, 13))))
+resource.prlimit(launcher, resource.RLIMIT_NOFILE, limits)
+`);
+      assert.equal(out, '1\n');
+    });
+
+  it('of a device that takes no more programs leave none in the launcher', async () => {
+    const out = await python(`
+count = lambda: len(os.listdir('/proc/%d/fd' % os.getppid()))
+fds = open_all(DEVICE)
+before = count()
+for i in range(50): open_all(DEVICE)
+print(count() - before)
+`);
+    assert.equal(out, '0\n');
+  });
+
   it('are devices also where another process has got them', async () => {
     const out = await python(`
 a, b = socket.socketpair()

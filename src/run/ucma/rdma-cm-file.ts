@@ -73,18 +73,23 @@ export class RdmaCmFile implements GuestFile {
     this.#ucma = ucma;
     this.#due = due;
     this.name = descriptorName(process.pid, this.#tokens.farFd) ?? '';
-    this.#file = ucma.open({
-      announce: () => this.#announce(),
-      retract: () => this.#retract(),
-      news: () => due(this),
-      tell: failures === undefined ? undefined : (what, why) => failures.tell(pid, what, why),
-      readMemory: (address, lengthBytes) => this.#read(address, lengthBytes),
-      canWriteMemory: (address, lengthBytes) => canWriteProgram(this.#tid, Number(address), lengthBytes),
-      fileAt: (fd) => {
-        const file = fileAt(this.#tid, fd);
-        return file instanceof RdmaCmFile ? file.#file : undefined;
-      },
-    });
+    try {
+      this.#file = ucma.open({
+        announce: () => this.#announce(),
+        retract: () => this.#retract(),
+        news: () => due(this),
+        tell: failures === undefined ? undefined : (what, why) => failures.tell(pid, what, why),
+        readMemory: (address, lengthBytes) => this.#read(address, lengthBytes),
+        canWriteMemory: (address, lengthBytes) => canWriteProgram(this.#tid, Number(address), lengthBytes),
+        fileAt: (fd) => {
+          const file = fileAt(this.#tid, fd);
+          return file instanceof RdmaCmFile ? file.#file : undefined;
+        },
+      });
+    } catch (error) {
+      this.#tokens.close();
+      throw error;
+    }
   }
 
   /** Identifiers that were destroyed before their events were acknowledged. */

@@ -49,7 +49,7 @@ export class GuestContext {
   readonly name: string;
   readonly fd: number;
   readonly rings: RingFile;
-  readonly asyncEvents = new EventFile(Structs.ASYNC_EVENT.bytes);
+  readonly asyncEvents: EventFile;
   readonly context: Context;
 
   readonly #numbers = new HandleNumbers();
@@ -93,11 +93,20 @@ export class GuestContext {
     private readonly others: readonly Context[] = [],
   ) {
     this.context = guest.openClient(pid);
-    opened += 1;
-    this.rings = new RingFile(`verbena-uverbs-${opened}`, LOG_BYTES);
+    const undo = [() => this.context.close()];
+    try {
+      this.asyncEvents = new EventFile(Structs.ASYNC_EVENT.bytes);
+      undo.push(() => this.asyncEvents.close());
+      opened += 1;
+      this.rings = new RingFile(`verbena-uverbs-${opened}`, LOG_BYTES);
+      undo.push(() => this.rings.close());
+      this.#log = new DoorbellLog(this.rings);
+    } catch (error) {
+      for (const step of undo.reverse()) step();
+      throw error;
+    }
     this.fd = this.rings.file.fd;
     this.name = descriptorName(process.pid, this.fd) ?? '';
-    this.#log = new DoorbellLog(this.rings);
   }
 
   get memory(): AddressSpace {

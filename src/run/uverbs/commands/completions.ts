@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { CompChannel } from '../../../api/verbs/index.js';
 import { completionAt, completionRing, nameOfCq } from '../../../providers/soft/index.js';
 import { CompletionTranslation, HeaderType } from '../../rings/completion-translation.js';
 import { RxeCqe } from '../../rings/layouts.js';
@@ -85,19 +86,18 @@ export const completionCommands = [
     request: EMPTY,
     answer: CREATE_COMP_CHANNEL.answer,
     act: (file, _, caller) => {
-      const guest: GuestChannel = {
-        channel: file.context.createCompChannel(),
-        events: new EventFile(COMP_EVENT.bytes),
-        users: 0,
-      };
+      const events = new EventFile(COMP_EVENT.bytes);
+      let channel: CompChannel | undefined;
       try {
+        channel = file.context.createCompChannel();
+        const guest: GuestChannel = { channel, events, users: 0 };
         // It is taken away again when the program closes it, not before.
-        const fd = caller.giveFd(guest.events.fd);
-        file.channels.set(guest.events.name, guest);
+        const fd = caller.giveFd(events.fd);
+        file.channels.set(events.name, guest);
         return { answer: { fd } };
       } catch (error) {
-        guest.channel.destroy();
-        guest.events.close();
+        channel?.destroy();
+        events.close();
         throw error;
       }
     },
