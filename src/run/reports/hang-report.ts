@@ -25,6 +25,8 @@ export interface Finding {
 
 /** A wait that nothing can end is spoken of when it lasts longer. */
 const SPEAK_AFTER_MS = 5000;
+/** Threads of a process that are looked at. */
+const MOST_THREADS = 64;
 /** Objects that one sentence lists. */
 const MOST_LISTED = 4;
 /** Where in a structure of libibverbs or librdmacm a thread waits for acknowledgements: it is no longer than that. */
@@ -61,7 +63,7 @@ export class HangReport {
     const all: Finding[] = [];
     for (const pid of new Set([...contexts, ...cmFiles].map((file) => file.pid))) {
       const findings: Finding[] = [];
-      for (const tid of threadsOf(pid)) {
+      for (const tid of threadsOf(pid).slice(0, MOST_THREADS)) {
         seen.add(tid);
         const wait = waitOf(pid, tid, this.machine);
         const since = this.#sinceOf(tid, wait, now);
@@ -117,9 +119,7 @@ function keyOf(wait: ThreadWait): string {
 /** What a finding says: what the thread does, and why. */
 export function sentenceOf({ does, forMs, facts, advice }: Finding): [what: string, why: string] {
   const long = forMs < 1000 ? '' : ` for ${Math.round(forMs / 1000)} s`;
-  const listed = facts.slice(0, MOST_LISTED);
-  if (facts.length > listed.length) listed.push(`${facts.length - listed.length} more`);
-  const state = listed.length === 0 ? 'nothing is known of it' : listed.join('; ');
+  const state = facts.length === 0 ? 'nothing is known of it' : facts.join('; ');
   return [`${does}${long}`, advice === undefined ? state : `${state}: ${advice}`];
 }
 
@@ -205,10 +205,18 @@ function findAcknowledgement({ pid, tid, contexts, cmFiles }: Looking, address: 
   return { does: `waits in ${call}`, facts: [fact], advice: `call ${acknowledge} for each` };
 }
 
+/** Of CQs and their queue pairs, as many as one sentence lists: a program may have thousands, and is looked at every second. */
 function factsOf(context: GuestContext, cqs: readonly GuestCq[], contexts: readonly GuestContext[]): string[] {
-  const among = (cq: unknown): boolean => cqs.some((guest) => guest.cq === cq);
-  const qps = [...context.qps].filter(({ qp }) => among(qp.recvCq) || among(qp.sendCq));
-  return [...cqs.map(cqFact), ...qps.map((guest) => qpFact(guest, cqs, contexts))];
+  const listed = new Set<unknown>(cqs.map(({ cq }) => cq));
+  const facts = cqs.slice(0, MOST_LISTED).map(cqFact);
+  let left = Math.max(0, cqs.length - MOST_LISTED);
+  for (const guest of context.qps) {
+    const { qp } = guest;
+    if (!listed.has(qp.recvCq) && !listed.has(qp.sendCq)) continue;
+    if (facts.length < MOST_LISTED) facts.push(qpFact(guest, cqs, contexts));
+    else left += 1;
+  }
+  return left === 0 ? facts : [...facts, `${left} more CQs and QPs`];
 }
 
 function cqFact({ cq, completions, armed, requests, solicitedOnly, channel }: GuestCq): string {
@@ -230,13 +238,13 @@ function qpFact({ qp, sends, receives }: GuestQp, cqs: readonly GuestCq[], conte
     parts.push(
       `${writes} WRITE${writes === 1 ? '' : 's'} came (without immediate data one completes only at its requester)`,
     );
-  const peer = peerOf(qp.qpNum, contexts);
-  if (peer !== undefined && stateOf(peer.pid) === 'T')
-    parts.push(`its peer, ${processName(peer.pid)} (pid ${peer.pid}), is stopped`);
+  const peer = stoppedPeerOf(qp.qpNum, contexts);
+  if (peer !== undefined) parts.push(`its peer, ${processName(peer.pid)} (pid ${peer.pid}), is stopped`);
   return parts.join(', ');
 }
 
-/** The program of this launcher that has the other end of a connection. */
-function peerOf(qpNum: number, contexts: readonly GuestContext[]): GuestContext | undefined {
-  return contexts.find((context) => [...context.qps].some(({ qp }) => qp.query().attr.destQpNum === qpNum));
+/** The program of this launcher that has the other end of a connection, if it is stopped. */
+function stoppedPeerOf(qpNum: number, contexts: readonly GuestContext[]): GuestContext | undefined {
+  const stopped = contexts.filter(({ pid }) => stateOf(pid) === 'T');
+  return stopped.find((context) => [...context.qps].some(({ qp }) => qp.query().attr.destQpNum === qpNum));
 }

@@ -36,6 +36,8 @@ export interface UcmaFileParts {
   fileAt(fd: number): UcmaFile | undefined;
 }
 
+/** Identifiers that one sentence lists. */
+const MOST_DESCRIBED = 4;
 /** Destroyed identifiers that are remembered. */
 const MOST_ENDED = 64;
 
@@ -91,7 +93,7 @@ export class UcmaFile {
   describe(): string[] {
     const own = this.identifiers.of(this);
     if (own.length === 0) return ['no identifier reports to that channel'];
-    return own.map(({ cmId, isListening, hasPeer, destination }) => {
+    const facts = own.slice(0, MOST_DESCRIBED).map(({ cmId, isListening, hasPeer, destination }) => {
       const at = isListening && cmId.localAddr !== undefined ? cmId.localAddr : (cmId.peerAddr ?? destination);
       const where = at === undefined ? '' : ` ${at.host}, port ${at.port}`;
       if (isListening) return `listens at${where}`;
@@ -99,6 +101,7 @@ export class UcmaFile {
         ? `has or makes a connection with${where}`
         : `resolves${where}, or waits for the program's next call`;
     });
+    return own.length > facts.length ? [...facts, `${own.length - facts.length} more identifiers`] : facts;
   }
 
   /** An identifier is destroyed: librdmacm waits until each event that it was told is acknowledged. */
