@@ -21,7 +21,7 @@ import type {
   CmShare,
 } from './command.js';
 import { Connection } from './connections/connection.js';
-import { ConnectionState, type KnownConnection } from './connections/connection-rules.js';
+import { ConnectionState, type Conversation, type KnownConnection } from './connections/connection-rules.js';
 import { initiate } from './connections/initiation.js';
 import { initialAttributes } from './connections/qp-attributes.js';
 import type { CmCore } from './core.js';
@@ -115,10 +115,12 @@ export class ConnectionManager implements CmCore {
     if (connection?.isAgreed === true) connection.notify();
   }
 
-  /** A NIC is gone by whose memory packets came: as Linux does for a process that is killed, its connections end (protocol/connections.md 4.4). */
+  /** A NIC is gone by whose memory packets came: as Linux has it for a process that is killed, its connections end (protocol/connections.md 4.4). */
   gone(way: number): void {
-    for (const { conversation } of this.identifiers.values())
-      if (conversation instanceof Connection && conversation.isBy(way)) conversation.losePeer();
+    const conversations: readonly (Conversation | undefined)[] = [...this.identifiers.values()].map(
+      ({ conversation }) => conversation,
+    );
+    for (const conversation of conversations) conversation?.onGone?.(way);
   }
 
   /** The device is lost: every identifier is told. */

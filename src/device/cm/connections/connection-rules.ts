@@ -217,6 +217,8 @@ export function onAbandon(connection: ConnectionActions): void {
 export interface Conversation {
   /** Ends it for the program, with what the protocol owes the peer. It may live on without the program. */
   abandon(): void;
+  /** The NIC is gone by whose memory the packets of a way came. */
+  onGone?(way: number): void;
 }
 
 /** A connection as it is found by its ID: what its finder may ask and do. */

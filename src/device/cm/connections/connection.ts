@@ -145,14 +145,11 @@ export class Connection implements KnownConnection {
     this.peer.way = way;
   }
 
-  /** Whether the peer's packets come by that way. */
-  isBy(way: number): boolean {
-    return this.peer.way === way || (this.#qp !== undefined && this.#core.host.wayOf?.(this.#qp.qpNum) === way);
-  }
-
-  /** The peer's NIC is gone: nothing will ever come of it. What has come is delivered first, and requests fail. */
-  losePeer(): void {
-    if (this.state === ConnectionState.ESTABLISHED) this.#retransmission.wait(PEER_GONE_US);
+  /** The NIC behind a way is gone: if it was the peer's, nothing will ever come of it. What has come is delivered first, and requests fail. */
+  onGone(way: number): void {
+    const own = this.#qp && this.#core.host.wayOf?.(this.#qp.qpNum);
+    if (this.state !== ConnectionState.ESTABLISHED) this.#retransmission.lookAgain();
+    else if (this.peer.way === way || own === way) this.#retransmission.wait(PEER_GONE_US);
   }
 
   // What the program wants.

@@ -65,6 +65,11 @@ export class Retransmission {
     this.#arm(forUs);
   }
 
+  /** A device of this machine is gone: if it was the one that is to answer, that is noticed now, and not when the next repeat is due. */
+  lookAgain(): void {
+    if (this.#mad !== undefined && this.#looks === 0) this.#look();
+  }
+
   /** Nothing is sent any more; `expired` is called after that long. */
   wait(forUs: number): void {
     this.stop();

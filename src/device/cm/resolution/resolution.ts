@@ -50,6 +50,10 @@ export class Resolution implements Conversation {
     }
   }
 
+  onGone(): void {
+    this.#retransmission.lookAgain();
+  }
+
   abandon(): void {
     if (this.#id === undefined) return;
     this.#id = undefined;

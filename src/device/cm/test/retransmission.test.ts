@@ -65,6 +65,19 @@ describe('a request to an address of this machine', () => {
       a.takeOnly(event);
     });
 
+    test(`fails within a second when a device goes, and it was that one, in port space ${portSpace}`, () => {
+      const { network, a } = asked();
+      a.isVacant = () => false;
+      network.pass(200_000);
+      a.manager.gone(7);
+      network.pass(1_000_000);
+      assert.equal(a.takeNames(), '', 'it was another');
+      a.isVacant = () => true;
+      a.manager.gone(8);
+      network.pass(1_000_000);
+      a.takeOnly(event);
+    });
+
     test(`is taken back while no device is there in port space ${portSpace}`, () => {
       const { network, a, id } = asked();
       network.pass(250_000);
