@@ -1,5 +1,5 @@
 import { psnAdd, psnDiff } from '../../src/device/ibta/index.js';
-import type { PacketSink } from '../../src/device/nic/index.js';
+import type { PacketSink } from '../../src/device/wire/index.js';
 import {
   aethOffset,
   aethSyndrome,

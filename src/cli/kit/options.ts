@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Context, openDevice, type OpenOptions } from '../../entry/index.js';
+import { type Context, type Mtu, mtuBytes, mtuFromBytes, openDevice, type OpenOptions } from '../../entry/index.js';
 import { withoutBrackets } from './arguments.js';
 import { attempt, warn } from './errors.js';
 
@@ -20,6 +20,19 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     if (!(value >= min && value <= max)) throw new InvalidArgumentError(`Give a number from ${min} to ${max}.`);
     return value;
   };
+}
+
+/** An option that takes a whole number. */
+export function numberOption(flags: string, what: string, min: number, max: number, preset?: number): Option {
+  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
+}
+
+/** A parser for a path MTU in bytes. */
+export function pathMtu(text: string): Mtu {
+  const mtu = mtuFromBytes(Number(text));
+  if (mtu === undefined || mtuBytes(mtu) !== Number(text))
+    throw new InvalidArgumentError('A path MTU is 256, 512, 1024, 2048 or 4096.');
+  return mtu;
 }
 
 export interface HostingOptions {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Mtu, mtuBytes, mtuFromBytes } from '../../entry/index.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../kit/options.js';
+import { type Mtu } from '../../entry/index.js';
+import { pathMtu, type HostingOptions, wholeNumber, withHosting, numberOption } from '../kit/options.js';
 import { otherOptions } from './other-options.js';
 import { type Connection, type PerfTest, Verb } from './tests.js';
 
@@ -97,10 +97,6 @@ export const DEFAULT_RETRIES = 7;
 const PORT = 18515;
 export const DEFAULT_JSON_FILE = 'perftest_out.json';
 
-function number(flags: string, what: string, min: number, max: number, preset?: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 function flag(flags: string, what: string): Option {
   return new Option(flags, what);
 }
@@ -114,14 +110,6 @@ function size(text: string): number {
   const factor = SIZE_FACTORS.get(text.slice(-1));
   if (factor === undefined) return wholeNumber(1, MAX_SIZE)(text);
   return wholeNumber(1, Math.floor(MAX_SIZE / factor))(text.slice(0, -1)) * factor;
-}
-
-function pathMtu(text: string): Mtu {
-  const mtu = mtuFromBytes(Number(text));
-  if (mtu === undefined || mtuBytes(mtu) !== Number(text)) {
-    throw new InvalidArgumentError('A path MTU is 256, 512, 1024, 2048 or 4096.');
-  }
-  return mtu;
 }
 
 function notNegative(text: string): number {
@@ -166,7 +154,7 @@ const ROWS: readonly Row[] = [
   },
   { option: () => flag('-d, --ib-dev <dev>', 'use IB device <dev> (default first device found)') },
   {
-    option: () => number('-D, --duration <seconds>', 'run test for a customized period of seconds', 1, 1 << 20),
+    option: () => numberOption('-D, --duration <seconds>', 'run test for a customized period of seconds', 1, 1 << 20),
   },
   {
     has: ({ verb }) => verb !== Verb.WRITE,
@@ -174,7 +162,7 @@ const ROWS: readonly Row[] = [
   },
   {
     option: () =>
-      number('-f, --margin <seconds>', 'with -D: measure within margins (default a quarter of -D)', 0, 1 << 20),
+      numberOption('-f, --margin <seconds>', 'with -D: measure within margins (default a quarter of -D)', 0, 1 << 20),
   },
   {
     option: () => flag('-F, --CPU-freq', 'accepted; times here do not depend on the frequency of the CPU'),
@@ -187,14 +175,15 @@ const ROWS: readonly Row[] = [
     has: isLat,
     option: () => flag('-H, --report-histogram', 'print out all results (default print summary only)'),
   },
-  { option: () => number('-i, --ib-port <port>', 'use port <port> of IB device', 1, 255, 1) },
+  { option: () => numberOption('-i, --ib-port <port>', 'use port <port> of IB device', 1, 255, 1) },
   {
     has: (test) => !asks(test),
-    option: () => number('-I, --inline_size <size>', 'max size of message to be sent in inline', 0, MAX_INLINE),
+    option: () => numberOption('-I, --inline_size <size>', 'max size of message to be sent in inline', 0, MAX_INLINE),
   },
   {
     has: isBw,
-    option: () => number('-l, --post_list <list size>', 'post lists of send requests of this size', 1, MAX_TX_DEPTH, 1),
+    option: () =>
+      numberOption('-l, --post_list <list size>', 'post lists of send requests of this size', 1, MAX_TX_DEPTH, 1),
   },
   {
     option: () =>
@@ -204,7 +193,12 @@ const ROWS: readonly Row[] = [
   },
   {
     option: ({ iterations }) =>
-      number('-n, --iters <iters>', `number of exchanges (default ${iterations})`, MIN_ITERATIONS, MAX_ITERATIONS),
+      numberOption(
+        '-n, --iters <iters>',
+        `number of exchanges (default ${iterations})`,
+        MIN_ITERATIONS,
+        MAX_ITERATIONS,
+      ),
   },
   {
     has: isBw,
@@ -212,17 +206,17 @@ const ROWS: readonly Row[] = [
   },
   {
     has: asks,
-    option: () => number('-o, --outs <num>', 'num of outstanding read/atom (default max of device)', 1, 255),
+    option: () => numberOption('-o, --outs <num>', 'num of outstanding read/atom (default max of device)', 1, 255),
   },
-  { option: () => number('-p, --port <port>', 'listen on/connect to port <port>', 1, 65535, PORT) },
-  { has: isBw, option: () => number("-q, --qp <num of qp's>", "num of qp's", 1, MAX_QPS, 1) },
+  { option: () => numberOption('-p, --port <port>', 'listen on/connect to port <port>', 1, 65535, PORT) },
+  { has: isBw, option: () => numberOption("-q, --qp <num of qp's>", "num of qp's", 1, MAX_QPS, 1) },
   {
     has: isBw,
-    option: () => number('-Q, --cq-mod <num>', 'generate Cqe only after <num> completions', 1, MAX_CQ_MOD),
+    option: () => numberOption('-Q, --cq-mod <num>', 'generate Cqe only after <num> completions', 1, MAX_CQ_MOD),
   },
   {
     has: isSend,
-    option: () => number('-r, --rx-depth <dep>', `rx queue size (default ${DEFAULT_RX_DEPTH})`, 1, MAX_RX_DEPTH),
+    option: () => numberOption('-r, --rx-depth <dep>', `rx queue size (default ${DEFAULT_RX_DEPTH})`, 1, MAX_RX_DEPTH),
   },
   { option: () => flag('-R, --rdma_cm', 'connect QPs with rdma_cm and run test on those QPs') },
   {
@@ -233,16 +227,17 @@ const ROWS: readonly Row[] = [
         `size of message to exchange; K and M stand for 2^10 and 2^20 (default ${sizeBytes})`,
       ).argParser(size),
   },
-  { option: () => number('-S, --sl <sl>', 'SL', 0, 15, 0) },
+  { option: () => numberOption('-S, --sl <sl>', 'SL', 0, 15, 0) },
   {
     has: isBw,
-    option: () => number('-t, --tx-depth <dep>', 'size of tx queue', 1, MAX_TX_DEPTH, DEFAULT_TX_DEPTH),
+    option: () => numberOption('-t, --tx-depth <dep>', 'size of tx queue', 1, MAX_TX_DEPTH, DEFAULT_TX_DEPTH),
   },
   {
-    option: () => number('-T, --tos <tos value>', 'set <tos_value> to RDMA-CM QPs; only with -R', 0, 255),
+    option: () => numberOption('-T, --tos <tos value>', 'set <tos_value> to RDMA-CM QPs; only with -R', 0, 255),
   },
   {
-    option: () => number('-u, --qp-timeout <timeout>', 'QP timeout, timeout value is 4 usec * 2^timeout', 0, 31, 14),
+    option: () =>
+      numberOption('-u, --qp-timeout <timeout>', 'QP timeout, timeout value is 4 usec * 2^timeout', 0, 31, 14),
   },
   { has: isLat, option: () => flag('-U, --report-unsorted', 'print out unsorted results') },
   {
@@ -251,7 +246,7 @@ const ROWS: readonly Row[] = [
   },
   {
     option: () =>
-      number(
+      numberOption(
         '-x, --gid-index <index>',
         'use GID with GID index (default: the one that has the address)',
         0,
@@ -274,7 +269,8 @@ const ROWS: readonly Row[] = [
   },
   {
     has: isBw,
-    option: () => number('--burst_size <messages>', 'with --rate_limit: messages in a burst (default -t)', 1, 1 << 30),
+    option: () =>
+      numberOption('--burst_size <messages>', 'with --rate_limit: messages in a burst (default -t)', 1, 1 << 30),
   },
   { option: () => flag('--cpu_util', 'with -D: report the utilization of the processors') },
   { option: () => flag('--out_json', 'save the report in a json file') },
@@ -286,7 +282,7 @@ const ROWS: readonly Row[] = [
   },
   {
     has: isLat,
-    option: () => number('--latency_gap <microseconds>', 'delay time between each post send', 0, 1 << 30),
+    option: () => numberOption('--latency_gap <microseconds>', 'delay time between each post send', 0, 1 << 30),
   },
   { option: () => flag('--odp', 'use On Demand Paging') },
   { option: () => new Option('--output <units>', 'print one figure only').choices(OUTPUTS) },
@@ -294,7 +290,7 @@ const ROWS: readonly Row[] = [
     has: (test) => isBw(test) && !isSend(test),
     option: () => flag('--perform_warm_up', 'perform some iterations before start measuring'),
   },
-  { option: () => number('--pkey_index <index>', 'PKey index to use for QP', 0, 0xffff, 0) },
+  { option: () => numberOption('--pkey_index <index>', 'PKey index to use for QP', 0, 0xffff, 0) },
   {
     has: isBw,
     option: () =>
@@ -316,7 +312,7 @@ const ROWS: readonly Row[] = [
   {
     has: isBw,
     option: () =>
-      number('--recv_post_list <list size>', 'post lists of receive requests of this size', 1, MAX_RX_DEPTH),
+      numberOption('--recv_post_list <list size>', 'post lists of receive requests of this size', 1, MAX_RX_DEPTH),
   },
   {
     has: isBw,
@@ -335,18 +331,19 @@ const ROWS: readonly Row[] = [
     option: () => flag('--run_infinitely', 'run test forever, print results every <duration> seconds'),
   },
   {
-    option: () => number('--retry_count <value>', 'set retry count value in rdma_cm mode', 0, 7, DEFAULT_RETRIES),
+    option: () => numberOption('--retry_count <value>', 'set retry count value in rdma_cm mode', 0, 7, DEFAULT_RETRIES),
   },
   {
     option: () => flag('--source_ip <address>', 'with -R or -z: address to connect from, or to listen at'),
   },
-  { option: () => number('--tclass <value>', 'set the Traffic Class in GRH', 0, 255, 0) },
+  { option: () => numberOption('--tclass <value>', 'set the Traffic Class in GRH', 0, 255, 0) },
   {
-    option: () => number('--use_cuda <cuda device id>', 'use memory of a CUDA device, by its number', 0, MAX_GPUS - 1),
+    option: () =>
+      numberOption('--use_cuda <cuda device id>', 'use memory of a CUDA device, by its number', 0, MAX_GPUS - 1),
   },
   {
     option: () =>
-      number('--use_opencl <opencl device id>', 'use memory of an OpenCL device, by its number', 0, MAX_GPUS - 1),
+      numberOption('--use_opencl <opencl device id>', 'use memory of an OpenCL device, by its number', 0, MAX_GPUS - 1),
   },
   {
     has: isSend,

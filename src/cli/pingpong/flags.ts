@@ -1,6 +1,6 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { Mtu, mtuBytes, mtuFromBytes } from '../../entry/index.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../kit/options.js';
+import { Option, type Command } from 'commander';
+import { Mtu } from '../../entry/index.js';
+import { type HostingOptions, withHosting, numberOption, pathMtu } from '../kit/options.js';
 
 /** The options of the ping-pong tools. Which of them a tool has, its table row says. */
 export interface PingPongFlags extends HostingOptions {
@@ -28,33 +28,26 @@ export interface PingPongFlags extends HostingOptions {
   readonly json?: true;
 }
 
-function pathMtu(text: string): Mtu {
-  const mtu = mtuFromBytes(Number(text));
-  if (mtu === undefined || mtuBytes(mtu) !== Number(text)) {
-    throw new InvalidArgumentError('A path MTU is 256, 512, 1024, 2048 or 4096.');
-  }
-  return mtu;
-}
-
-function number(flags: string, what: string, min: number, max: number, preset?: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 const OPTIONS = {
-  port: () => number('-p, --port <port>', 'listen on/connect to port <port>', 1, 65535, 18515),
+  port: () => numberOption('-p, --port <port>', 'listen on/connect to port <port>', 1, 65535, 18515),
   ibDev: () => new Option('-d, --ib-dev <dev>', 'use IB device <dev> (default first device found)'),
-  ibPort: () => number('-i, --ib-port <port>', 'use port <port> of IB device', 1, 255, 1),
-  size: (sizeBytes: number) => number('-s, --size <size>', 'size of message to exchange', 1, 2 ** 31, sizeBytes),
+  ibPort: () => numberOption('-i, --ib-port <port>', 'use port <port> of IB device', 1, 255, 1),
+  size: (sizeBytes: number) => numberOption('-s, --size <size>', 'size of message to exchange', 1, 2 ** 31, sizeBytes),
   mtu: () => new Option('-m, --mtu <size>', 'path MTU').argParser(pathMtu).default(Mtu.MTU_1024, '1024'),
-  numQp: () => number('-q, --num-qp <num>', 'number of QPs to use, which share the exchanges', 1, 65535, 16),
-  rxDepth: () => number('-r, --rx-depth <dep>', 'number of receives to post at a time', 1, 1 << 20, 500),
-  iters: () => number('-n, --iters <iters>', 'number of exchanges', 1, 2 ** 31, 1000),
-  clients: () => number('-c, --clients <n>', 'number of clients (on server only)', 1, 256, 1),
-  numTests: () => number('-n, --num_tests <n>', 'number of tests per client', 1, 1 << 20, 5),
-  sl: () => number('-l, --sl <sl>', 'service level value', 0, 15, 0),
+  numQp: () => numberOption('-q, --num-qp <num>', 'number of QPs to use, which share the exchanges', 1, 65535, 16),
+  rxDepth: () => numberOption('-r, --rx-depth <dep>', 'number of receives to post at a time', 1, 1 << 20, 500),
+  iters: () => numberOption('-n, --iters <iters>', 'number of exchanges', 1, 2 ** 31, 1000),
+  clients: () => numberOption('-c, --clients <n>', 'number of clients (on server only)', 1, 256, 1),
+  numTests: () => numberOption('-n, --num_tests <n>', 'number of tests per client', 1, 1 << 20, 5),
+  sl: () => numberOption('-l, --sl <sl>', 'service level value', 0, 15, 0),
   events: () => new Option('-e, --events', 'sleep on CQ events (default poll)'),
   gidIdx: () =>
-    number('-g, --gid-idx <gid index>', 'local port gid index (default: the one that has the address)', 0, 0xffff),
+    numberOption(
+      '-g, --gid-idx <gid index>',
+      'local port gid index (default: the one that has the address)',
+      0,
+      0xffff,
+    ),
   odp: () => new Option('-o, --odp', 'use on demand paging'),
   iodp: () => new Option('-O, --iodp', 'use implicit on demand paging (not on this device)'),
   prefetch: () => new Option('-P, --prefetch', 'prefetch an ODP MR'),

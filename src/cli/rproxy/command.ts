@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { attempt, tool, ToolError } from '../kit/errors.js';
 import { endOnInterrupt } from '../kit/interrupt.js';
-import { type HostingOptions, streamDevice, wholeNumber, withHosting } from '../kit/options.js';
+import { type HostingOptions, streamDevice, withHosting, numberOption } from '../kit/options.js';
 import { openLocalDoor, openRemoteDoor } from './doors.js';
 import { parsePlace, type Place, placeText, type RdmaPlace } from './places.js';
 import { type Door, Proxy } from './proxy.js';
@@ -21,10 +21,6 @@ interface RproxyFlags extends HostingOptions {
 const KIB = 1024;
 /** What the end of a proxy may take beyond the time for its connections. */
 const FLUSH_SECONDS = 2;
-
-function number(flags: string, what: string, min: number, max: number, preset: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
 
 function withHost(to: RdmaPlace): RdmaPlace & { readonly host: string } {
   const { host } = to;
@@ -80,9 +76,9 @@ export function command(): Command {
         .argParser(parsePlace)
         .makeOptionMandatory(),
     )
-    .addOption(number('--max-connections <n>', 'connections at a time; more are turned away', 1, 100_000, 1000))
+    .addOption(numberOption('--max-connections <n>', 'connections at a time; more are turned away', 1, 100_000, 1000))
     .addOption(
-      number(
+      numberOption(
         '--buffer <KiB>',
         'of each connection: what is on its way to the peer, and the same back',
         4,
@@ -91,7 +87,7 @@ export function command(): Command {
       ),
     )
     .addOption(
-      number(
+      numberOption(
         '--keepalive <seconds>',
         'silence after which each side is asked whether it is there; 0: never',
         0,
@@ -99,7 +95,7 @@ export function command(): Command {
         60,
       ),
     )
-    .addOption(number('--drain <seconds>', 'how long connections may go on after Ctrl-C', 0, 86_400, 5))
+    .addOption(numberOption('--drain <seconds>', 'how long connections may go on after Ctrl-C', 0, 86_400, 5))
     .option('-v, --verbose', 'tell of each connection')
     .option('--json', 'tell all that happens, a line of JSON each');
   return withHosting(base, 'the one that --listen or --to calls for, else VERBENA_ADDR, or a free loopback address')

@@ -10,6 +10,7 @@ export { crc32, type Crc32 } from './icrc/crc32.js';
 export * from './icrc/icrc.js';
 export * from './icrc/icrc-verifier.js';
 export * from './packets/packet.js';
+export * from './packets/packet-sink.js';
 export * from './packets/packet-text.js';
 export * from './ip/ip.js';
 export * from './ip/locate.js';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { KvMode } from '../../../entry/kv.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
+import { type HostingOptions, wholeNumber, withHosting, numberOption } from '../../kit/options.js';
 import {
   clusterOption,
   etcdOfClients,
@@ -69,9 +69,6 @@ function theta(text: string): number {
 
 export const sizesText = ({ least, most }: ValueSizes): string => (least === most ? `${least}` : `${least}-${most}`);
 
-const number = (flags: string, what: string, min: number, max: number, preset: number): Option =>
-  new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-
 export function withBenchOptions(command: Command): Command {
   command
     .addOption(serverOption('one of its own'))
@@ -80,13 +77,13 @@ export function withBenchOptions(command: Command): Command {
     .addOption(transportOption())
     .addOption(connectTimeoutOption())
     .addOption(oneSidedOption())
-    .addOption(number('-c, --clients <n>', 'clients, each with a connection of its own', 1, 10_000, 1))
+    .addOption(numberOption('-c, --clients <n>', 'clients, each with a connection of its own', 1, 10_000, 1))
     .addOption(
       new Option('-w, --window <n,...>', 'requests of each client that are under way; of several, one run each')
         .argParser(windows)
         .default([1, 4, 16], '1,4,16'),
     )
-    .addOption(number('-n, --keys <n>', 'how many there are', 1, 100_000_000, 100_000))
+    .addOption(numberOption('-n, --keys <n>', 'how many there are', 1, 100_000_000, 100_000))
     .addOption(
       new Option('--zipf [theta]', 'choose keys by Zipf’s law, with that exponent (default: 0.99); else uniformly')
         .argParser(theta)
@@ -100,8 +97,8 @@ export function withBenchOptions(command: Command): Command {
         .argParser(valueSizes)
         .default({ least: 32, most: 32 }, '32'),
     )
-    .addOption(number('-t, --seconds <n>', 'that each run is measured', 1, 86_400, 5))
-    .addOption(number('--warm-up <seconds>', 'before each run is measured', 0, 3600, 1))
+    .addOption(numberOption('-t, --seconds <n>', 'that each run is measured', 1, 86_400, 5))
+    .addOption(numberOption('--warm-up <seconds>', 'before each run is measured', 0, 3600, 1))
     .option('--no-fill', 'do not set all keys before')
     .addOption(
       new Option('--seed <n>', 'repeats the choice of keys (default: any)').argParser(wholeNumber(0, 2 ** 32 - 1)),

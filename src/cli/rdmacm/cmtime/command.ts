@@ -1,11 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { SocketAddress } from '../../../entry/index.js';
 import { addressOf } from '../../kit/addresses.js';
 import { cmDevices, withCmHosting } from '../common/hosting.js';
 import { tool, ToolError } from '../../kit/errors.js';
 import { endOnInterrupt, repeatedly } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
-import { type HostingOptions, wholeNumber } from '../../kit/options.js';
+import { type HostingOptions, numberOption } from '../../kit/options.js';
 import { type CmTimeResult, CmTimeRun, type CmTimeSetup } from './run.js';
 import { CmTimeServer } from './server.js';
 import type { StepResult } from './steps.js';
@@ -110,10 +110,6 @@ async function cmtime(flags: CmTimeFlags): Promise<void> {
   return runClient(setup, json);
 }
 
-function number(flags: string, what: string, min: number, max: number, preset?: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 export function command(): Command {
   const base = new Command('cmtime')
     .description(
@@ -122,13 +118,13 @@ export function command(): Command {
     )
     .option('-s <address>', 'client: name or address of the server')
     .option('-b <address>', 'address to bind to')
-    .addOption(number('-c <connections>', 'how many connections to make', 1, 1 << 20, 100))
-    .addOption(number('-p <port>', 'port of the server', 1, 65535, PORT))
+    .addOption(numberOption('-c <connections>', 'how many connections to make', 1, 1 << 20, 100))
+    .addOption(numberOption('-p <port>', 'port of the server', 1, 65535, PORT))
     .addOption(
-      number('-q <qpn>', 'make no queue pairs, and name numbers from this one on in place of theirs', 2, MAX_QPN),
+      numberOption('-q <qpn>', 'make no queue pairs, and name numbers from this one on in place of theirs', 2, MAX_QPN),
     )
-    .addOption(number('-r <retries>', 'how often to retry to resolve an address or a route', 0, 1000, 2))
-    .addOption(number('-t <ms>', 'how long address and route may take to be resolved', 1, 1 << 30, 2000));
+    .addOption(numberOption('-r <retries>', 'how often to retry to resolve an address or a route', 0, 1000, 2))
+    .addOption(numberOption('-t <ms>', 'how long address and route may take to be resolved', 1, 1 << 30, 2000));
   return withCmHosting(base)
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PortSpace } from '../../../entry/index.js';
 import { withCmHosting } from '../common/hosting.js';
-import { type HostingOptions, wholeNumber } from '../../kit/options.js';
+import { type HostingOptions, numberOption } from '../../kit/options.js';
 
 export interface MckeyFlags extends HostingOptions {
   readonly m?: string;
@@ -22,10 +22,6 @@ const MAX_BYTES = 1 << 20;
 /** As long as the C tool, which leaves the switches time to learn who has joined. */
 const PAUSE_MS = 3000;
 
-function number(flags: string, what: string, min: number, max: number, preset: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 function portSpace(text: string): PortSpace {
   const value = Number(text);
   if (value === PortSpace.UDP || value === PortSpace.IPOIB) return value;
@@ -42,15 +38,15 @@ export function mckeyCommand(): Command {
     .option('-M <gid>', 'GID of the group, in place of -m; needs -b')
     .option('-s', 'send to the group')
     .option('-b <address>', 'address to bind to (default: as --addr says)')
-    .addOption(number('-c <connections>', 'queue pairs that join the group', 1, 1 << 16, 1))
-    .addOption(number('-C <count>', 'messages per queue pair', 0, 2 ** 31 - 1, 10))
-    .addOption(number('-S <size>', 'bytes of each message, at most the MTU', 0, MAX_BYTES, 100))
+    .addOption(numberOption('-c <connections>', 'queue pairs that join the group', 1, 1 << 16, 1))
+    .addOption(numberOption('-C <count>', 'messages per queue pair', 0, 2 ** 31 - 1, 10))
+    .addOption(numberOption('-S <size>', 'bytes of each message, at most the MTU', 0, MAX_BYTES, 100))
     .addOption(
       new Option('-p <port space>', '0x111: UDP; 0x2: IPOIB').argParser(portSpace).default(PortSpace.UDP, '0x111'),
     )
     .option('-o', 'join to send only')
     .option('-l', 'do not get back what is sent from here')
-    .addOption(number('--pause <ms>', 'time between joining and the data', 0, 2 ** 31 - 1, PAUSE_MS));
+    .addOption(numberOption('--pause <ms>', 'time between joining and the data', 0, 2 ** 31 - 1, PAUSE_MS));
   return withCmHosting(base).addHelpText(
     'after',
     `

@@ -1,6 +1,6 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { withCmHosting } from '../common/hosting.js';
-import { type HostingOptions, wholeNumber } from '../../kit/options.js';
+import { type HostingOptions, numberOption } from '../../kit/options.js';
 
 export interface RpingFlags extends HostingOptions {
   readonly s?: true;
@@ -24,10 +24,6 @@ const MAX_BYTES = 65535;
 const DEFAULT_BYTES = 64;
 const PORT = 7174;
 
-function number(flags: string, what: string, min: number, max: number, preset: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 export function rpingCommand(): Command {
   const command = new Command('rping')
     .description(
@@ -41,9 +37,9 @@ export function rpingCommand(): Command {
       'client: the address of the server; server: the address to bind to (default any; ::0 for IPv6)',
     )
     .option('-I <address>', 'client: the address to come from')
-    .addOption(number('-p <port>', 'port of the server', 1, 65535, PORT))
-    .addOption(number('-C <count>', 'how many pings; 0 for as many as there may be', 0, 2 ** 31 - 1, 0))
-    .addOption(number('-S <size>', 'bytes of each ping', MIN_BYTES, MAX_BYTES, DEFAULT_BYTES))
+    .addOption(numberOption('-p <port>', 'port of the server', 1, 65535, PORT))
+    .addOption(numberOption('-C <count>', 'how many pings; 0 for as many as there may be', 0, 2 ** 31 - 1, 0))
+    .addOption(numberOption('-S <size>', 'bytes of each ping', MIN_BYTES, MAX_BYTES, DEFAULT_BYTES))
     .option('-v', 'display ping data')
     .option('-V', 'validate ping data')
     .option('-d', 'display what happens')

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { ToolError } from '../../kit/errors.js';
-import { type HostingOptions, streamDevice, wholeNumber } from '../../kit/options.js';
+import { type HostingOptions, streamDevice, wholeNumber, numberOption } from '../../kit/options.js';
 import type { Route } from './rsocket-carrier.js';
 
 /** The options that rstream and riostream have in common. */
@@ -28,10 +28,6 @@ const MAX_INLINE = 0xfffe;
 const MAX_COUNT = 2 ** 31 - 1;
 /** Larger ones would not fit in memory beside everything else. */
 const MAX_BYTES = 1 << 30;
-
-export function number(flags: string, what: string, min: number, max: number, preset?: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
 
 /** `all`, or a number of bytes. */
 function size(text: string): number | 'all' {
@@ -61,14 +57,14 @@ export function streamCommand(name: string, description: string, words: Readonly
     .addOption(
       new Option('-f <address_format>', 'what -s and -b are').choices(['name', 'ip', 'ipv6', 'gid']).default('name'),
     )
-    .addOption(number('-B <buffer_size>', 'SO_SNDBUF and SO_RCVBUF', 1, MAX_BYTES, BUFFER_BYTES))
-    .addOption(number('-i <inline_size>', 'RDMA_INLINE of the latency tests', 0, MAX_INLINE, INLINE_BYTES))
-    .addOption(number('-I <iterations>', 'one custom test, so often', 1, MAX_COUNT))
-    .addOption(number('-C <transfer_count>', 'one custom test, of so many transfers each way', 1, MAX_COUNT))
+    .addOption(numberOption('-B <buffer_size>', 'SO_SNDBUF and SO_RCVBUF', 1, MAX_BYTES, BUFFER_BYTES))
+    .addOption(numberOption('-i <inline_size>', 'RDMA_INLINE of the latency tests', 0, MAX_INLINE, INLINE_BYTES))
+    .addOption(numberOption('-I <iterations>', 'one custom test, so often', 1, MAX_COUNT))
+    .addOption(numberOption('-C <transfer_count>', 'one custom test, of so many transfers each way', 1, MAX_COUNT))
     .addOption(
       new Option('-S <transfer_size>', 'one custom test, of so many bytes a transfer; or all sizes').argParser(size),
     )
-    .addOption(number('-p <port_number>', 'port of the server', 1, 65_535, PORT))
+    .addOption(numberOption('-p <port_number>', 'port of the server', 1, 65_535, PORT))
     .addOption(testOption(words));
   return withCmHosting(command);
 }

@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { addressOf } from '../../kit/addresses.js';
 import { withCmHosting } from '../../rdmacm/common/hosting.js';
 import { tool, ToolError } from '../../kit/errors.js';
-import { type HostingOptions, streamDevice } from '../../kit/options.js';
-import { number } from '../common/flags.js';
+import { type HostingOptions, streamDevice, numberOption } from '../../kit/options.js';
 import { copy } from './client.js';
 import { serve } from './server.js';
 
@@ -65,7 +64,7 @@ export function command(): Command {
       '[server:destination]',
       'name or address of the server, an IPv6 one in brackets, and what the file is called there (default: as here)',
     )
-    .addOption(number('-p <port_number>', 'port of the server', 1, 65_535, PORT))
+    .addOption(numberOption('-p <port_number>', 'port of the server', 1, 65_535, PORT))
     .option('--folder <folder>', 'server: where files go', '.')
     .option('--anywhere', 'server: clients may name files outside of it, too, as with the C tool');
   return withCmHosting(base)

@@ -1,10 +1,11 @@
+import { numberOption } from '../../kit/options.js';
 import type { Command } from 'commander';
 import { rgetsockname } from '../../../entry/rsocket.js';
 import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { hostsOf } from '../../kit/listening.js';
 import { type Carrier, type Route, RsocketCarriers, type SocketSetup, TcpCarriers } from '../common/rsocket-carrier.js';
-import { number, routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
+import { routeOf, streamCommand, type StreamFlags } from '../common/flags.js';
 import { memoryBytes, roundsOf, SYNC_BYTES } from '../common/plan.js';
 import { playRounds } from '../common/play.js';
 import { Pattern, type Purpose, type StreamTest } from '../common/tests.js';
@@ -121,7 +122,7 @@ export function command(): Command {
       verify: 'look at what arrives',
     },
   )
-    .addOption(number('-k <keepalive_time>', 'seconds of silence after which the peer is asked', 1, MAX_IDLE_S))
+    .addOption(numberOption('-k <keepalive_time>', 'seconds of silence after which the peer is asked', 1, MAX_IDLE_S))
     .addHelpText(
       'after',
       `

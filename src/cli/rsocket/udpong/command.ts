@@ -5,8 +5,8 @@ import { MAY_NOT_ANSWER, toldIfSilent } from '../../rdmacm/common/silence.js';
 import { tool } from '../../kit/errors.js';
 import { endOnInterrupt } from '../../kit/interrupt.js';
 import { tellListening } from '../../kit/listening.js';
-import { type HostingOptions, streamDevice } from '../../kit/options.js';
-import { number, testOption } from '../common/flags.js';
+import { type HostingOptions, streamDevice, numberOption } from '../../kit/options.js';
+import { testOption } from '../common/flags.js';
 import { countText, sizeText, testOf } from '../common/tests.js';
 import { type Carrier, RsocketCarrier, UdpCarrier } from './carrier.js';
 import { Client, type Pong, type PongTest } from './client.js';
@@ -135,10 +135,12 @@ export function command(): Command {
     )
     .option('-s <server_address>', 'be the client of the server with that name or address (default: be the server)')
     .option('-b <bind_address>', 'address of this side')
-    .addOption(number('-B <buffer_size>', 'SO_SNDBUF and SO_RCVBUF', 1, MAX_BUFFER, BUFFER_BYTES))
-    .addOption(number('-C <transfer_count>', 'one custom test, of so many messages', 1, MAX_COUNT))
-    .addOption(number('-S <transfer_size>', 'one custom test, of so many bytes a message', CONTROL_BYTES, MAX_BYTES))
-    .addOption(number('-p <port_number>', 'port of the server', 1, 65_535, PORT))
+    .addOption(numberOption('-B <buffer_size>', 'SO_SNDBUF and SO_RCVBUF', 1, MAX_BUFFER, BUFFER_BYTES))
+    .addOption(numberOption('-C <transfer_count>', 'one custom test, of so many messages', 1, MAX_COUNT))
+    .addOption(
+      numberOption('-S <transfer_size>', 'one custom test, of so many bytes a message', CONTROL_BYTES, MAX_BYTES),
+    )
+    .addOption(numberOption('-p <port_number>', 'port of the server', 1, 65_535, PORT))
     .addOption(
       testOption({
         socket: 'plain UDP sockets',

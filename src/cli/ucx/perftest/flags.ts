@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../kit/errors.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
+import { type HostingOptions, wholeNumber, withHosting, numberOption } from '../../kit/options.js';
 import { processorsOption } from '../../kit/spinning.js';
 import {
   ATOMICS,
@@ -91,10 +91,6 @@ function percentileRank(text: string): number {
   return rank;
 }
 
-function number(flags: string, what: string, min: number, max: number, preset: number): Option {
-  return new Option(flags, what).argParser(wholeNumber(min, max)).default(preset);
-}
-
 /** Options of UCX's tool that have one value here, its default. */
 const ONLY_DEFAULTS = [
   {
@@ -126,9 +122,9 @@ export function withUcxFlags(command: Command): Command {
     new Option('-s <size>', 'size of a message, or list of sizes of its pieces, as in 16,48')
       .argParser(sizes)
       .default([8], '8'),
-    number('-n <iters>', 'number of iterations to run; 0: until Ctrl-C', 0, MAX_ITERATIONS, ITERATIONS),
-    number('-w <iters>', 'number of warm-up iterations', 0, MAX_ITERATIONS, WARM_UP),
-    number(
+    numberOption('-n <iters>', 'number of iterations to run; 0: until Ctrl-C', 0, MAX_ITERATIONS, ITERATIONS),
+    numberOption('-w <iters>', 'number of warm-up iterations', 0, MAX_ITERATIONS, WARM_UP),
+    numberOption(
       '-O <count>',
       'maximal number of uncompleted outstanding sends; 0: what the test has',
       0,
@@ -136,7 +132,7 @@ export function withUcxFlags(command: Command): Command {
       0,
     ),
     new Option('-R <rank>', 'percentile rank of the percentile data').argParser(percentileRank).default(MEDIAN),
-    number('-p <port>', 'TCP port to use for data exchange', 1, 65535, PORT),
+    numberOption('-p <port>', 'TCP port to use for data exchange', 1, 65535, PORT),
     new Option(
       '-D <layout>',
       'data layout: of tags contig (default) or iov, or two of them, for sender and receiver side; of UCT short (default), bcopy or zcopy',
@@ -150,7 +146,7 @@ export function withUcxFlags(command: Command): Command {
       '-H <size>',
       'active message header size: of UCP not included in message size (default: 0), of UCT included (default: 8)',
     ).argParser(wholeNumber(0, MAX_HEADER_BYTES)),
-    number('-i <offset>', 'distance between consecutive pieces of -D iov; 0: none lies between', 0, MAX_BYTES, 0),
+    numberOption('-i <offset>', 'distance between consecutive pieces of -D iov; 0: none lies between', 0, MAX_BYTES, 0),
     new Option('-o', 'do not progress the responder in one-sided tests: its program sleeps'),
     new Option('-B', 'register memory with NONBLOCK flag, which says nothing here'),
     new Option('-6', 'use IPv6'),

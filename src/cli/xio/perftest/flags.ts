@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ToolError } from '../../kit/errors.js';
-import { type HostingOptions, wholeNumber, withHosting } from '../../kit/options.js';
+import { type HostingOptions, wholeNumber, withHosting, numberOption } from '../../kit/options.js';
 import { processorsOption } from '../../kit/spinning.js';
 import { MAX_BYTES } from './server.js';
 import { testOf, type XioTest, XIO_TESTS } from './tests.js';
@@ -46,30 +46,27 @@ function seconds(text: string): number {
   throw new InvalidArgumentError('Give seconds, 0 to 3600.');
 }
 
-const number = (flags: string, what: string, min: number, max: number): Option =>
-  new Option(flags, what).argParser(wholeNumber(min, max));
-
 export function withXioFlags(command: Command): Command {
   const options = [
     processorsOption(),
-    number('-p <port>', 'where the server listens', 1, 65_535).default(PORT),
-    number('-n <threads>', 'threads of the client, each with a session of its own', 1, MAX_THREADS).default(1),
+    numberOption('-p <port>', 'where the server listens', 1, 65_535).default(PORT),
+    numberOption('-n <threads>', 'threads of the client, each with a session of its own', 1, MAX_THREADS).default(1),
     new Option('-r <transport>', 'what sessions go by; the same on both sides')
       .choices(['rdma', 'tcp'])
       .default('rdma'),
-    number(
+    numberOption(
       '-w <portals>',
       'threads of the server, to which it sends sessions in turn; 0: it answers by itself',
       0,
       MAX_THREADS,
     ).default(0),
-    number(
+    numberOption(
       '-t <us>',
       'µs that this side looks for what comes before it sleeps (default: VERBENA_SPIN)',
       0,
       MAX_SPIN_US,
     ),
-    number(
+    numberOption(
       '-q <depth>',
       'requests under way at a time in each thread (default: 1 for latency, 50 for bandwidth)',
       1,

@@ -9,7 +9,7 @@ import {
   writeBth,
 } from '../../wire/index.js';
 import type { NicCounters } from '../counters.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 
 /** What of a QP every packet that it sends carries. */
 export interface PacketOrigin {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gidFromIp, QpState } from '../../ibta/index.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 import { Ecn, Opcode, type Path } from '../../wire/index.js';
 import { Crowd, KIB, port, RATE, sum } from './crowd.js';
 import { Pair, Puppet } from './pair.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AccessFlags, MwType, QpState, SendFlags, Syndrome, WcStatus, WrOpcode } from '../../ibta/index.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 import type { Path } from '../../wire/index.js';
 import type { Manner } from '../../../../test/support/foreign-memory.js';
 import type { TestHost, TestMr } from './host.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QpState, WcStatus } from '../../ibta/index.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 import type { Path } from '../../wire/index.js';
 import type { TestHost } from './host.js';
 import type { TestQp } from './qp.js';

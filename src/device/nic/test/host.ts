@@ -7,7 +7,7 @@ import {
 } from '../../link/simulated/index.js';
 import type { PeerTable } from '../../stand-in/index.js';
 import { Nic, type NicAsyncEvent, type NicLimits } from '../index.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 import {
   compChannelShape,
   completionQueueShape,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ackTimeoutUs, WcStatus } from '../../ibta/index.js';
-import type { PacketSink } from '../nic-config.js';
+import type { PacketSink } from '../../wire/index.js';
 import type { TestHost } from './host.js';
 import { assertCompleted, statusName } from './pair.js';
 import type { TestQp } from './qp.js';

@@ -2,13 +2,13 @@ import { putInto } from '../protocol/index.js';
 import type { Memory } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answered, Answers } from './answers.js';
-import { sendMessage, RmaOperation, type RmaWay } from './operation.js';
+import { sendMessage, RmaTransfer, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
 const NOTHING = new Uint8Array(0);
 
 /** Bytes that come out of a peer's memory, by the transport's own means: by buffers, or to where they are to lie. */
-export class DeviceGet extends RmaOperation<void> {
+export class DeviceGet extends RmaTransfer {
   readonly #size: number;
   #askedBytes = 0;
 
@@ -17,9 +17,9 @@ export class DeviceGet extends RmaOperation<void> {
     way: RmaWay,
     private readonly buffer: Uint8Array,
     private readonly from: RemoteBytes,
-    private readonly lent: Memory | undefined,
+    lent: Memory | undefined,
   ) {
-    super('get', way);
+    super('get', way, lent);
     this.#size = buffer.length;
   }
 
@@ -30,19 +30,6 @@ export class DeviceGet extends RmaOperation<void> {
       if (now !== UcsStatus.UCS_OK) return now;
     }
     return UcsStatus.UCS_OK;
-  }
-
-  protected override onDone(): void {
-    this.resolve();
-  }
-
-  protected override onNothingUnderWay(): void {
-    this.lent?.deregister();
-  }
-
-  protected override onGivenUp(): void {
-    super.onGivenUp();
-    this.lent?.redirect();
   }
 
   #next(): UcsStatus {
@@ -66,7 +53,7 @@ export class DeviceGet extends RmaOperation<void> {
 }
 
 /** The same by messages. */
-export class MessageGet extends RmaOperation<void> implements Answered {
+export class MessageGet extends RmaTransfer implements Answered {
   readonly #size: number;
   #receivedBytes = 0;
 
@@ -102,9 +89,5 @@ export class MessageGet extends RmaOperation<void> implements Answered {
     if (status !== UcsStatus.UCS_OK) return status;
     answers.expect(requestId, this);
     return this.began(UcsStatus.UCS_INPROGRESS);
-  }
-
-  protected override onDone(): void {
-    this.resolve();
   }
 }

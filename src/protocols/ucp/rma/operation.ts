@@ -1,4 +1,4 @@
-import type { Completion, Endpoint as Transport } from '../uct/index.js';
+import type { Completion, Endpoint as Transport, Memory } from '../uct/index.js';
 import { UcsStatus, type AmId } from '../wire/index.js';
 import { UcpError, UcpPending } from '../worker/errors.js';
 import type { EndpointParts } from '../worker/endpoint-parts.js';
@@ -70,6 +70,31 @@ export abstract class RmaOperation<T> extends UcpPending<T> implements Operation
     if (status !== UcsStatus.UCS_INPROGRESS) return status;
     this.#underWay += 1;
     return UcsStatus.UCS_OK;
+  }
+}
+
+/** An operation that moves bytes. */
+export abstract class RmaTransfer extends RmaOperation<void> {
+  /** @param lent memory of the program that is registered for it, if any */
+  constructor(
+    call: string,
+    way: RmaWay,
+    protected readonly lent?: Memory,
+  ) {
+    super(call, way);
+  }
+
+  protected override onDone(): void {
+    this.resolve();
+  }
+
+  protected override onNothingUnderWay(): void {
+    this.lent?.deregister();
+  }
+
+  protected override onGivenUp(): void {
+    super.onGivenUp();
+    this.lent?.redirect();
   }
 }
 

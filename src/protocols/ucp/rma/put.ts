@@ -2,11 +2,11 @@ import { partOf } from '../protocol/index.js';
 import type { Memory, Packer } from '../uct/index.js';
 import { AmId, Heads, UcsStatus } from '../wire/index.js';
 import type { Answers } from './answers.js';
-import { roomBehind, sendMessage, RmaOperation, type RmaWay } from './operation.js';
+import { roomBehind, sendMessage, RmaTransfer, type RmaWay } from './operation.js';
 import type { RemoteBytes } from './memory.js';
 
 /** Bytes that go into a peer's memory, by the transport's own means: in the request itself, by buffers, or from where they lie. */
-export class DevicePut extends RmaOperation<void> implements Packer {
+export class DevicePut extends RmaTransfer implements Packer {
   #sentBytes = 0;
   readonly #size: number;
 
@@ -15,9 +15,9 @@ export class DevicePut extends RmaOperation<void> implements Packer {
     way: RmaWay,
     private readonly data: Uint8Array,
     private readonly to: RemoteBytes,
-    private readonly lent: Memory | undefined,
+    lent: Memory | undefined,
   ) {
-    super('put', way);
+    super('put', way, lent);
     this.#size = data.length;
   }
 
@@ -34,19 +34,6 @@ export class DevicePut extends RmaOperation<void> implements Packer {
       if (status !== UcsStatus.UCS_OK) return status;
     }
     return UcsStatus.UCS_OK;
-  }
-
-  protected override onDone(): void {
-    this.resolve();
-  }
-
-  protected override onNothingUnderWay(): void {
-    this.lent?.deregister();
-  }
-
-  protected override onGivenUp(): void {
-    super.onGivenUp();
-    this.lent?.redirect();
   }
 
   #next(): UcsStatus {
@@ -69,7 +56,7 @@ export class DevicePut extends RmaOperation<void> implements Packer {
 }
 
 /** The same by messages, each of which the peer confirms. */
-export class MessagePut extends RmaOperation<void> {
+export class MessagePut extends RmaTransfer {
   #sentBytes = 0;
   readonly #size: number;
 
@@ -98,9 +85,5 @@ export class MessagePut extends RmaOperation<void> {
       answers.expectCompletion(this.epoch);
     }
     return UcsStatus.UCS_OK;
-  }
-
-  protected override onDone(): void {
-    this.resolve();
   }
 }
