@@ -371,7 +371,7 @@ export interface CompChannel extends Disposable {
    * The CQ that raised the oldest event (`ibv_get_cq_event`). Blocks the thread until there is one.
    *
    * @param timeoutMs default: for ever
-   * @throws VerbsError ETIMEDOUT after that long; EINVAL after destroy
+   * @throws VerbsError ETIMEDOUT after that long; EDEADLK without a time, when no CQ of the channel is armed (C blocks for ever); EINVAL after destroy
    */
   getCqEvent(timeoutMs?: number): Cq;
 

@@ -26,6 +26,8 @@ export interface NotifyingCq extends Cq {
   readonly destroyed: boolean;
   /** Events that named this queue and were not acknowledged. */
   unacknowledged: number;
+  /** Why no event will name it unless its program asks for one, as half a sentence; undefined where one may. */
+  silence(): string | undefined;
 }
 
 /** A queue pair, as completions and events find it. */

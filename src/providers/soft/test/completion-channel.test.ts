@@ -23,6 +23,24 @@ for (const hosting of HOSTINGS) {
       cq.ackEvents();
     });
 
+    test('block nobody for ever where no queue is armed', () => {
+      using pair = new Pair(hosting, NET);
+      const { a, b } = pair;
+      b.qp.postRecv({});
+      send(a, SendFlags.SIGNALED);
+      drain(a.cq, 1);
+      const refusal = { errno: 'EDEADLK', call: 'ibv_get_cq_event' };
+      assert.throws(() => b.channel.getCqEvent(), { ...refusal, message: /CQ \d+ has 1 completion and is not armed/ });
+      assert.throws(() => b.channel.getCqEvent(1), {
+        errno: 'ETIMEDOUT',
+        message: /no event within 1 ms; no event can come: CQ \d+ has 1 completion and is not armed/,
+      });
+      using empty = b.context.createCompChannel();
+      assert.throws(() => empty.getCqEvent(), { ...refusal, message: /no CQ was made with completion channel \d+/ });
+      b.cq.reqNotify();
+      assert.throws(() => b.channel.getCqEvent(1), { errno: 'ETIMEDOUT', message: /^(?!.*no event can come)/ });
+    });
+
     test('raise one event for one arming', () => {
       using pair = new Pair(hosting, NET);
       const { a, b } = pair;

@@ -1,10 +1,13 @@
 import { CompChannelRing, compChannelShape, createRing } from '../../../../device/nic/index.js';
 import type { EventFollower } from '../../../../api/runtime/index.js';
 import { type ChannelFollowing, followEvents, type ProvidedCompChannel } from '../../../../api/provider/index.js';
-import { type Cq, Resource } from '../../../../api/verbs/index.js';
+import { type Cq, type Problem, Resource } from '../../../../api/verbs/index.js';
 import type { NotifyingCq, OpenDevice } from '../context-base.js';
 import { EventReader } from './event-reader.js';
 import { EventSource } from './event-source.js';
+
+/** CQs that one sentence names. */
+const MOST_NAMED = 4;
 
 export class SoftCompChannel extends Resource implements ProvidedCompChannel {
   readonly handle: number;
@@ -29,7 +32,7 @@ export class SoftCompChannel extends Resource implements ProvidedCompChannel {
 
   getCqEvent(timeoutMs?: number): Cq {
     this.assertAlive('ibv_get_cq_event');
-    return this.#source.take(timeoutMs);
+    return this.#source.take(timeoutMs, () => this.#silence());
   }
 
   tryGetCqEvent(): Cq | undefined {
@@ -50,6 +53,19 @@ export class SoftCompChannel extends Resource implements ProvidedCompChannel {
 
   destroy(): void {
     this.end();
+  }
+
+  /** Why no event can come while the program's thread is blocked: nobody else can ask for one. */
+  #silence(): Problem | undefined {
+    const silences = [...this.queues].map((cq) => cq.silence());
+    const reasons = silences.filter((silence) => silence !== undefined);
+    if (reasons.length < silences.length) return undefined;
+    const message =
+      reasons.length === 0
+        ? `no CQ was made with ${this.label}`
+        : `no event can come: ${reasons.slice(0, MOST_NAMED).join(', ')}`;
+    const advice = reasons.length === 0 ? 'Give the channel to createCq' : 'Ask for one by reqNotify before you wait';
+    return { errno: 'EDEADLK', message, advice };
   }
 
   protected release(): void {

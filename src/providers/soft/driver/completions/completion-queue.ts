@@ -133,6 +133,12 @@ export class SoftCq extends Resource implements NotifyingCq, ProvidedCq {
     this.#ring.arm(solicitedOnly);
   }
 
+  silence(): string | undefined {
+    if (this.#ring.armed) return undefined;
+    const { queued } = this.#ring;
+    return `${this.label} has ${queued} completion${queued === 1 ? '' : 's'} and is not armed`;
+  }
+
   ackEvents(count = 1): void {
     this.assertAlive('ibv_ack_cq_events');
     if (!Number.isInteger(count) || count < 0 || count > this.unacknowledged)

@@ -46,6 +46,11 @@ export class CompletionRing {
     return Atomics.load(this.words, CompletionQueue.ARM) !== CqArm.NONE;
   }
 
+  /** Completions that wait to be polled. */
+  get queued(): number {
+    return (Atomics.load(this.words, Ring.PRODUCER) - this.#consumer) >>> 0;
+  }
+
   /** Free-running number of the next entry to be taken. */
   get position(): number {
     return this.#consumer;

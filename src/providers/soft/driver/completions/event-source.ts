@@ -1,8 +1,11 @@
 import { CommandError, Ring } from '../../../../device/nic/index.js';
-import { invalid, VerbsError } from '../../../../api/verbs/index.js';
+import { invalid, type Problem, VerbsError } from '../../../../api/verbs/index.js';
 import type { AdapterHost } from '../../adapter-host.js';
 import { type EventFollower, type Following, type Life, Waiters } from '../../../../api/runtime/index.js';
 import type { EventReader } from './event-reader.js';
+
+/** A NIC in another thread takes back its promise of an event before it writes that: so long it has for it, µs. */
+const LAST_LOOK_US = 100_000;
 
 /**
  * Events of one ring: polled, waited for by blocking the thread, or awaited in the event
@@ -33,21 +36,31 @@ export class EventSource<T> {
   /**
    * The oldest event; blocks the thread until there is one.
    *
+   * @param silence why no event can come, where that is known: a wait without an end ends with that
    * @throws VerbsError ETIMEDOUT after `timeoutMs`, EIO when the adapter has stopped
    */
-  take(timeoutMs = Infinity): T {
+  take(timeoutMs = Infinity, silence: () => Problem | undefined = () => undefined): T {
     if (typeof timeoutMs !== 'number' || !(timeoutMs >= 0))
       throw new VerbsError(this.call, invalid(`timeoutMs is ${String(timeoutMs)}`, 'It is a number of milliseconds'));
     const { host, reader } = this;
     const deadlineUs = timeoutMs === Infinity ? Infinity : host.nowUs() + timeoutMs * 1000;
+    /** Since when no event can come. */
+    let silentUs = Infinity;
     for (;;) {
       const event = this.tryTake();
       if (event !== undefined) return event;
       const leftUs = deadlineUs === Infinity ? Infinity : deadlineUs - host.nowUs();
-      if (leftUs <= 0)
-        throw new VerbsError(this.call, { errno: 'ETIMEDOUT', message: `no event within ${timeoutMs} ms`, advice: '' });
+      const problem = silence();
+      if (leftUs <= 0) {
+        const message = `no event within ${timeoutMs} ms${problem === undefined ? '' : `; ${problem.message}`}`;
+        throw new VerbsError(this.call, { errno: 'ETIMEDOUT', message, advice: problem?.advice ?? '' });
+      }
+      if (problem === undefined) silentUs = Infinity;
+      else if (leftUs === Infinity && host.nowUs() > silentUs + LAST_LOOK_US) throw new VerbsError(this.call, problem);
+      else if (silentUs === Infinity) silentUs = host.nowUs();
       try {
-        host.wait(reader.words, Ring.PRODUCER, reader.position, leftUs);
+        const patienceUs = silentUs === Infinity ? leftUs : Math.min(leftUs, LAST_LOOK_US);
+        host.wait(reader.words, Ring.PRODUCER, reader.position, patienceUs);
       } catch (error) {
         // What has stopped the adapter may have been announced since.
         const last = this.tryTake();
