@@ -1,5 +1,14 @@
 /** Captures whose ICRCs do not count: made before the NIC fills them in, or changed afterwards. */
-import { hex, PacketBit, type PacketTable } from '../../../device/wire/index.js';
+import {
+  Aeth,
+  CmAttribute,
+  decodeCmMessage,
+  hex,
+  OpcodeBit,
+  opcodeBits,
+  PacketBit,
+  type PacketTable,
+} from '../../../device/wire/index.js';
 import { wireOrder } from '../../dump/examine.js';
 import { count } from '../numbers.js';
 import type { CaptureFile } from './capture-file.js';
@@ -10,15 +19,40 @@ export interface Warning {
   readonly fields: Readonly<Record<string, number | string>>;
 }
 
+/** Different PSNs that damage alone does not make. */
+const MOST_PSNS = 3;
+
 /** What a file has of one sender. */
 interface Sender {
   right: number;
   wrong: number;
   /** The ICRC of all wrong packets, where they have the same; else undefined. */
   same: number | undefined;
-  /** The PSN of the first wrong packet, and whether others have another: a packet that is sent again has the same ICRC. */
-  psn: number;
-  differs: boolean;
+  /** PSNs of wrong packets, up to {@link MOST_PSNS}, and lengths: a packet that is sent again has the same ICRC. */
+  readonly psns: Set<number>;
+  readonly lengths: Set<number>;
+}
+
+/** What is said in answer to a message of connection managers that came whole. */
+const ANSWERS: ReadonlySet<number> = new Set([CmAttribute.REP, CmAttribute.RTU, CmAttribute.DREP]);
+const SYNDROME_UNIT = 0x1000000;
+
+/** Whether a packet shows that its receiver's packets came whole: it answers one of them, and does not refuse it. */
+function isAnswer(table: PacketTable, row: number): boolean {
+  const bits = table.bits(row);
+  if ((bits & PacketBit.WRONG_ICRC) !== 0) return false;
+  if ((bits & PacketBit.MAD) !== 0) return ANSWERS.has(decodeCmMessage(table.mad(row))?.attribute ?? -1);
+  if ((opcodeBits[table.opcode(row)] & OpcodeBit.RESPONSE) === 0) return false;
+  const aeth = table.aeth(row);
+  return aeth < 0 || (Math.floor(aeth / SYNDROME_UNIT) & Aeth.KIND_MASK) === Aeth.ACK;
+}
+
+/** Hosts that a file shows to be answered. */
+function answeredIn(table: PacketTable, { begin, endRow }: CaptureFile): Set<string> {
+  const flows = new Set<number>();
+  for (let row = begin; row < endRow; row += 1)
+    if (!flows.has(table.flow(row)) && isAnswer(table, row)) flows.add(table.flow(row));
+  return new Set([...flows].map((flow) => table.flows.destination(flow)));
 }
 
 function sendersOf(table: PacketTable, { begin, endRow }: CaptureFile): Map<string, Sender> {
@@ -31,7 +65,7 @@ function sendersOf(table: PacketTable, { begin, endRow }: CaptureFile): Map<stri
     let sender = byFlow[flow];
     if (sender === undefined) {
       const source = table.flows.source(flow);
-      sender = senders.get(source) ?? { right: 0, wrong: 0, same: undefined, psn: table.psn(row), differs: false };
+      sender = senders.get(source) ?? { right: 0, wrong: 0, same: undefined, psns: new Set(), lengths: new Set() };
       senders.set(source, sender);
       byFlow[flow] = sender;
     }
@@ -39,21 +73,24 @@ function sendersOf(table: PacketTable, { begin, endRow }: CaptureFile): Map<stri
     else {
       const icrc = table.icrc(row);
       sender.same = sender.wrong === 0 || sender.same === icrc ? icrc : undefined;
-      if (sender.wrong === 0) sender.psn = table.psn(row);
-      sender.differs ||= sender.psn !== table.psn(row);
       sender.wrong += 1;
+      if (sender.psns.size < MOST_PSNS) sender.psns.add(table.psn(row));
+      if (sender.lengths.size < MOST_PSNS) sender.lengths.add(table.payloadBytes(row));
     }
   }
   return senders;
 }
 
-/** Whether no packet of a sender has a right ICRC, and all have the same or 0. */
-const isBlank = ({ right, same, differs }: Sender): boolean =>
-  right === 0 && same !== undefined && (differs || same === 0);
+/**
+ * Whether all wrong ICRCs of a sender are 0, or those of different packets are the same. Damage may change a PSN or two, but
+ * no length.
+ */
+const isBlank = ({ right, wrong, same, psns, lengths }: Sender): boolean =>
+  wrong > 0 && (same === 0 || (same !== undefined && right === 0 && (lengths.size > 1 || psns.size >= MOST_PSNS)));
 
 /**
- * Takes packets for good whose ICRC is wrong for no fault of the wire: all of a sender's are blank, or all packets of a file
- * are wrong, those of both directions. Where a file tells one wrong packet from right ones, it came damaged.
+ * Takes packets for good whose ICRC is wrong for no fault of the wire: a sender's wrong ones are blank; or all of its packets
+ * are wrong, and were answered; or all packets of a file are wrong, those of both directions. Other wrong packets came damaged.
  *
  * @returns a warning for each sender and file
  */
@@ -63,9 +100,12 @@ export function forgiveBlankIcrcs(files: readonly CaptureFile[], table: PacketTa
     const senders = sendersOf(table, file);
     const all = [...senders.values()];
     const isChanged = all.length > 1 && all.every(({ right, wrong }) => right === 0 && wrong > 0);
+    if (all.every(({ wrong }) => wrong === 0)) continue;
+    const answered = answeredIn(table, file);
     const forgiven = new Set<string>();
     for (const [source, sender] of senders) {
-      if (!isChanged && !isBlank(sender)) continue;
+      const isUnderstood = sender.right === 0 && sender.psns.size > 1 && answered.has(source);
+      if (!isChanged && !isBlank(sender) && !isUnderstood) continue;
       forgiven.add(source);
       const value = sender.same === undefined ? 'a wrong ICRC' : `ICRC ${hex(wireOrder(sender.same), 8)}`;
       const why = isBlank(sender)

@@ -240,6 +240,21 @@ describe('packets without a right ICRC', () => {
     assert.match(stderr, /2 packets of 198\.51\.100\.1 with ICRC 0x00000000 counted/);
   });
 
+  it('of one host only count where they were answered, whatever they are', async () => {
+    const garbage = (bytes: Uint8Array, i: number): Uint8Array => {
+      const copy = bytes.slice();
+      if (i % 2 === 0) copy.set([1, 2, 3, i], copy.length - 4);
+      return copy;
+    };
+    const { stdout, stderr } = await explain([capture(packets.map(garbage))]);
+    assert.match(stdout, /ANSWERED: /);
+    assert.match(stderr, /2 packets of 198\.51\.100\.1 with a wrong ICRC counted/);
+    const unanswered = [write(0), write(1), write(0), write(1), write(0), write(1)].map((bytes, i) =>
+      garbage(bytes, 2 * i),
+    );
+    assert.deepEqual(storiesIn(capture(unanswered)), []);
+  });
+
   it('are damaged where others of the same host are right', () => {
     const damaged = packets.map((bytes, i) => (i === 2 ? blank(7)(bytes) : bytes));
     const [{ study }] = storiesIn(capture(damaged));
