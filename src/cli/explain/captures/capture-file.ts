@@ -4,6 +4,7 @@ import {
   Direction,
   type FlowTable,
   IcrcVerdict,
+  LinkType,
   PacketCursor,
   PacketTable,
   PacketView,
@@ -13,6 +14,8 @@ import { Meanings, readPacket } from '../../dump/meanings.js';
 
 /** A packet on another interface within this time is a copy of the first: `tcpdump -i any` sees both. */
 const COPY_NS = 1e6;
+/** A copy of which the file does not tell the interface comes within this time, and right after the first. */
+const AT_ONCE_NS = 2e4;
 /** Packets in between two copies, at most. */
 const RECENT = 64;
 const NS_PER_SECOND = 1e9;
@@ -38,15 +41,29 @@ class RecentPackets {
       if (
         other >= 0 &&
         this.#interfaces[i] !== interfaceId &&
-        table.icrc(other) === table.icrc(row) &&
-        table.psn(other) === table.psn(row) &&
-        table.flow(other) === table.flow(row) &&
-        table.opcode(other) === table.opcode(row) &&
+        this.#isSame(other, row) &&
         table.timeNs(row) - table.timeNs(other) <= COPY_NS
       )
         return other;
     }
     return -1;
+  }
+
+  /** Whether a row is the same packet as the one just before. */
+  isCopyOfLast(row: number): boolean {
+    const last = this.#rows[(this.#at + RECENT - 1) % RECENT];
+    return last >= 0 && this.#isSame(last, row) && this.table.timeNs(row) - this.table.timeNs(last) <= AT_ONCE_NS;
+  }
+
+  #isSame(a: number, b: number): boolean {
+    const { table } = this;
+    return (
+      table.icrc(a) === table.icrc(b) &&
+      table.psn(a) === table.psn(b) &&
+      table.flow(a) === table.flow(b) &&
+      table.opcode(a) === table.opcode(b) &&
+      table.ipId(a) === table.ipId(b)
+    );
   }
 
   note(row: number, interfaceId: number): void {
@@ -167,7 +184,13 @@ export class CaptureFile {
   }
 
   #isCopy(row: number, direction: Direction): boolean {
-    const { interfaceId } = this.cursor;
+    const { interfaceId, frames } = this.cursor;
+    // This header names no interface: only what comes at once is a copy.
+    if (frames.frame.linkType === LinkType.LINUX_SLL && this.#recent.isCopyOfLast(row)) {
+      this.copies += 1;
+      this.table.dropLast();
+      return true;
+    }
     this.#interfaces.add(interfaceId);
     if (this.#interfaces.size > 1) {
       const original = this.#recent.originalOf(row, interfaceId);

@@ -126,6 +126,17 @@ describe('different requests with the same PSN', () => {
       assert.match(text, /different requests have the same PSN 0x0/);
     });
 
+  it('are not taken for repeats where only their payloads differ, and PSNs never advance', () => {
+    for (const ipId of [1, 2]) {
+      const packets = [0, 1, 2].map((n) => send(0, { fill: n, ipId: ipId * n + 1 }));
+      const { cause, text } = told(capture(packets.flatMap((one) => [one, ack(0)])));
+      assert.equal(cause, Cause.PSN_REUSED);
+      assert.match(text, /all requests have the same PSN 0x0/);
+    }
+    const again = [1, 2, 3].map((ipId) => send(0, { ipId }));
+    assert.equal(told(capture([...again, ack(0)])).cause, Cause.REPEATED);
+  });
+
   it('and the same request sent again is a repeat', () => {
     assert.equal(told(capture([write(0), write(0), ack(0)])).cause, Cause.REPEATED);
   });
@@ -317,6 +328,20 @@ describe('packets that tcpdump sees on several interfaces', () => {
     const { stdout, stderr } = await explain([file]);
     assert.match(stdout, /seen at 198\.51\.100\.1\n.*\n.*\n {2}ANSWERED: .* at the first attempt/);
     assert.match(stderr, /4 copies of packets on other interfaces left out/);
+  });
+
+  it('are one each where the header names no interface', () => {
+    const old = (bytes: Uint8Array, kind: number): Uint8Array =>
+      Buffer.concat([Buffer.from(`000${kind}00010006` + '0000000000000000' + '0800', 'hex'), bytes]);
+    const file = Buffer.concat([
+      pcapngHeader({ linkType: LinkType.LINUX_SLL }),
+      ...packets.flatMap((bytes, i) =>
+        [0, 1000].map((ns) =>
+          pcapngPacket(1_700_000_000_000_000_000n + BigInt(i * 1_000_000 + ns), old(bytes, i % 2 === 0 ? 4 : 0)),
+        ),
+      ),
+    ]);
+    assert.equal(told(file).cause, Cause.ANSWERED);
   });
 
   it('are seen on the way where one interface sends what came by the other', () => {

@@ -92,11 +92,17 @@ export const write = (psn: number, fields: PacketFields & { va?: number; rkey?: 
     { ackRequest: true, ...fields },
   );
 
-export const send = (psn: number, fields: PacketFields & { opcode?: number; bytes?: number } = {}) =>
-  packet(fields.opcode ?? Opcode.RC_SEND_ONLY, psn, none, new Uint8Array(fields.bytes ?? 16).fill(0x79), {
-    ackRequest: true,
-    ...fields,
-  });
+export const send = (psn: number, fields: PacketFields & { opcode?: number; bytes?: number; fill?: number } = {}) =>
+  packet(
+    fields.opcode ?? Opcode.RC_SEND_ONLY,
+    psn,
+    none,
+    new Uint8Array(fields.bytes ?? 16).fill(fields.fill ?? 0x79),
+    {
+      ackRequest: true,
+      ...fields,
+    },
+  );
 
 export const readRequest = (psn: number, length: number, fields: PacketFields = {}) =>
   packet(Opcode.RC_READ_REQUEST, psn, reth(0x1000, 1, length), none, { ackRequest: true, ...fields });

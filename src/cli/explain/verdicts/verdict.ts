@@ -1,5 +1,5 @@
 /** Why a half of a connection came to what it came to, as far as a capture can show it. */
-import { dethOffset, getU32, hex, NakCode } from '../../../device/wire/index.js';
+import { dethOffset, getU32, hex, NakCode, PacketBit } from '../../../device/wire/index.js';
 import { formatMicroseconds, psnAdd, rnrTimerUs } from '../../../entry/index.js';
 import { count } from '../numbers.js';
 import { type Answer, AnswerKind } from '../requests/answers.js';
@@ -53,6 +53,18 @@ function refusalVerdict(study: Study): Verdict | undefined {
   return undefined;
 }
 
+/** A requester whose PSN never advances: a row that has the first request's headers, but another payload; else -1. */
+function neverAdvances({ requests, half, sightings: { table } }: Study): number {
+  if (requests.packets.length > 1) return -1;
+  const [first, ...others] = half.requests;
+  const flags = PacketBit.ACK_REQUEST | PacketBit.SOLICITED | PacketBit.MIG_REQ;
+  const isOther = (row: number): boolean =>
+    ((table.bits(first) ^ table.bits(row)) & flags) === 0 &&
+    table.pkey(first) === table.pkey(row) &&
+    table.hasOtherPayload(first, row);
+  return others.find(isOther) ?? -1;
+}
+
 /** PSNs that two requests share: the requester does not count them as it should. */
 function reusedVerdict(study: Study, pending: Request | undefined): Verdict | undefined {
   const { requests, half, sightings } = study;
@@ -69,6 +81,18 @@ function reusedVerdict(study: Study, pending: Request | undefined): Verdict | un
       evidence: [
         `${formatRequest(requests, one)} and ${formatRequest(requests, other)} are different requests`,
         ...(packets.conflicts > 1 ? [`${count(packets.conflicts, 'packet')} have the PSN of a different one`] : []),
+        who,
+      ],
+    };
+  }
+  const other = neverAdvances(study);
+  if (other >= 0) {
+    const psn = hex(table.psn(other));
+    return {
+      cause: Cause.PSN_REUSED,
+      text: `all requests have the same PSN ${psn}: the requester does not count its PSNs`,
+      evidence: [
+        `${formatRequest(requests, requests.at(0))} was sent ${count(packets.sent.count(0), 'time')}, and not with the same payload: by their ICRCs these are different requests`,
         who,
       ],
     };

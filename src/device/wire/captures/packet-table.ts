@@ -1,5 +1,7 @@
 /** The packets of captures in columns: some 40 bytes a packet, and no object for any of them. */
 import { getU16, getU24 } from '../bytes.js';
+import { BYTES_FROM_IP_ID_TO_BTH } from '../icrc/icrc.js';
+import { recoverIpId } from '../icrc/icrc-verifier.js';
 import { Ecn } from '../ip/ip.js';
 import { MAD_BYTES } from '../mad.js';
 import { BTH_BYTES, BthFlag } from '../packets/bth.js';
@@ -50,6 +52,7 @@ class Chunk {
   readonly frame = new Uint32Array(CHUNK_ROWS);
   readonly payloadBytes = new Uint16Array(CHUNK_ROWS);
   readonly pkey = new Uint16Array(CHUNK_ROWS);
+  readonly ipId = new Uint16Array(CHUNK_ROWS);
   readonly bits = new Uint16Array(CHUNK_ROWS);
   /** The bytes between BTH and payload of each packet, and management datagrams. */
   headers = new Uint8Array(FIRST_HEADER_BYTES);
@@ -68,7 +71,7 @@ class Chunk {
   }
 }
 
-const COLUMNS = ['timeNs', 'flow', 'head', 'icrc', 'frame', 'payloadBytes', 'pkey', 'bits'] as const;
+const COLUMNS = ['timeNs', 'flow', 'head', 'icrc', 'frame', 'payloadBytes', 'pkey', 'ipId', 'bits'] as const;
 
 const hasBit = (table: PacketTable, row: number, bit: number): boolean => (table.bits(row) & bit) !== 0;
 
@@ -132,6 +135,7 @@ export class PacketTable {
     chunk.frame[i] = frame;
     chunk.payloadBytes[i] = packet.payloadBytes;
     chunk.pkey[i] = getU16(bytes, offset + 2);
+    chunk.ipId[i] = ipv6 ? 0 : getU16(bytes, ipOffset + 4);
     const trafficClass = ipv6 ? (getU16(bytes, ipOffset) >> 4) & 0xff : bytes[ipOffset + 1];
     const hasMad = qpn === GSI_QPN && dethOffset[opcode] !== 0 && this.#hasMad(packet, opcode);
     chunk.bits[i] =
@@ -217,6 +221,11 @@ export class PacketTable {
     return this.#chunks[row >>> CHUNK_BITS].pkey[row & ROW_MASK];
   }
 
+  /** IPv4 identification; 0 in IPv6. */
+  ipId(row: number): number {
+    return this.#chunks[row >>> CHUNK_BITS].ipId[row & ROW_MASK];
+  }
+
   /** Bits of {@link PacketBit}. */
   bits(row: number): number {
     return this.#chunks[row >>> CHUNK_BITS].bits[row & ROW_MASK];
@@ -256,6 +265,19 @@ export class PacketTable {
     const [at, from] = [this.headerAt(a) + BTH_BYTES, this.headerAt(b) + BTH_BYTES];
     for (let i = 0; i < bytes; i += 1) if (one[at + i] !== other[from + i]) return false;
     return true;
+  }
+
+  /**
+   * Whether two packets with right ICRCs, the same BTH and the same headers have different payloads: by their ICRCs, which
+   * cover the IP identification as well.
+   */
+  hasOtherPayload(a: number, b: number): boolean {
+    const bad = PacketBit.WRONG_ICRC | PacketBit.CUT;
+    if (((this.bits(a) | this.bits(b)) & bad) !== 0) return false;
+    const difference = this.icrc(a) ^ this.icrc(b);
+    if (difference === 0) return this.ipId(a) !== this.ipId(b);
+    const covered = opcodeHeaderBytes[this.opcode(a)] + this.payloadBytes(a) + this.padCount(a);
+    return recoverIpId(difference, BYTES_FROM_IP_ID_TO_BTH + covered) !== (this.ipId(a) ^ this.ipId(b));
   }
 
   /** The same packets, of one file, in the order of their times; and for each new row the old one. */
@@ -321,4 +343,4 @@ export class PacketTable {
 }
 
 /** Bytes of a row without its headers. */
-const ROW_BYTES = 8 + 5 * 4 + 3 * 2;
+const ROW_BYTES = 8 + 5 * 4 + 4 * 2;
