@@ -1,4 +1,5 @@
 import { type DeviceAttr, DeviceCapFlags } from '../../device/ibta/index.js';
+import { MOST_QUEUES } from '../rings/ring-file.js';
 
 /**
  * What programs are told of the device, where that is less than it has: some allocate by what they are told, and rxe's provider
@@ -20,8 +21,17 @@ export const MAX_INLINE_BYTES = 304;
 /** XRC, which rxe's provider cannot make; and raw packets, which it cannot send. */
 const MISSING = DeviceCapFlags.XRC;
 
-export function deviceLimits(attr: Pick<DeviceAttr, 'deviceCapFlags'>) {
-  return { ...LIMITS, deviceCapFlags: attr.deviceCapFlags & ~MISSING, maxRawEthyQp: 0 };
+type Limited = Pick<DeviceAttr, 'deviceCapFlags' | 'maxQp' | 'maxCq' | 'maxSrq'>;
+
+export function deviceLimits({ deviceCapFlags, maxQp, maxCq, maxSrq }: Limited) {
+  return {
+    ...LIMITS,
+    maxQp: Math.min(maxQp, Math.floor(MOST_QUEUES / 2)),
+    maxCq: Math.min(maxCq, MOST_QUEUES),
+    maxSrq: Math.min(maxSrq, MOST_QUEUES),
+    deviceCapFlags: deviceCapFlags & ~MISSING,
+    maxRawEthyQp: 0,
+  };
 }
 
 export { LIMITS as GUEST_LIMITS };
