@@ -54,9 +54,9 @@ export abstract class RcEndpoint<T> implements SendListener<T>, Receiver {
     const cap = { maxSendWr: sends, maxRecvWr: maxReceives, maxSendSge, maxRecvSge: 1, maxInlineData: inlineBytes };
     this.qp = id.createQp(engine.pd, { sendCq: engine.cq, recvCq: engine.cq, cap });
     this.sends = new SendQueue(engine, this.qp, sends, this, owner);
-    this.receives = new ReceiveQueue(engine, this.qp, this, { bytes: bufferBytes, owner });
+    this.receives = new ReceiveQueue(engine, this.qp, this, { bytes: bufferBytes, owner, spare });
     try {
-      this.receives.deepenNow(receives, spare);
+      this.receives.deepenNow(receives);
     } catch (error) {
       this.sends.destroyed();
       this.receives.end();

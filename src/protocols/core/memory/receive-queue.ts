@@ -42,6 +42,8 @@ export interface ReceiveQueueOptions {
   readonly bytes: number;
   /** Named in messages about leaks. */
   readonly owner: string;
+  /** Buffers that {@link ReceiveQueue.deepenNow} and {@link ReceiveQueue.widen} leave in the pool, so that others can send. Default 0. */
+  readonly spare?: number;
 }
 
 /**
@@ -91,21 +93,13 @@ export class ReceiveQueue implements CompletionHandler {
   /**
    * As {@link deepen}, for a peer that may send at once.
    *
-   * @param spare buffers that must be left in the pool
-   * @throws VerbsError ENOMEM when the pool has not so many; otherwise as {@link deepen}
+   * @throws VerbsError ENOMEM when the pool has not so many, or no spare ones; otherwise as {@link deepen}
    */
-  deepenNow(depth: number, spare = 0): void {
+  deepenNow(depth: number): void {
     const { pool } = this.engine;
     const { owner } = this.options;
     this.deepen(depth);
-    const left: Lease[] = [];
-    while (left.length < spare) {
-      const lease = pool.tryLease(SPARE_BYTES, owner);
-      if (lease === undefined) break;
-      left.push(lease);
-    }
-    for (const lease of left) lease.release();
-    if (this.#free.length === 0 && left.length === spare) return;
+    if (this.#free.length === 0 && this.#leavesSpare()) return;
     const message = `no buffers are left for another connection: ${pool.leased} are lent`;
     const advice = 'Close connections, or give peers smaller windows';
     throw new VerbsError(owner, { errno: 'ENOMEM', message, advice });
@@ -118,6 +112,10 @@ export class ReceiveQueue implements CompletionHandler {
     for (; added < count; added += 1) {
       const lease = this.engine.pool.tryLease(bytes, owner);
       if (lease === undefined) break;
+      if (!this.#leavesSpare()) {
+        lease.release();
+        break;
+      }
       try {
         this.#requests.resize(this.#depth + 1);
       } catch (error) {
@@ -195,6 +193,19 @@ export class ReceiveQueue implements CompletionHandler {
       }
       this.#use(lease);
     }
+  }
+
+  /** Whether the pool has the buffers that must be left. */
+  #leavesSpare(): boolean {
+    const { owner, bytes, spare = 0 } = this.options;
+    const left: Lease[] = [];
+    while (left.length < spare) {
+      const lease = this.engine.pool.tryLease(Math.max(SPARE_BYTES, bytes), owner);
+      if (lease === undefined) break;
+      left.push(lease);
+    }
+    for (const lease of left) lease.release();
+    return left.length === spare;
   }
 
   /** @returns false when the device has refused it, which the receiver is told */

@@ -88,7 +88,11 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
       cap: { maxSendWr: sends, maxRecvWr: receives, maxSendSge: 1, maxRecvSge: 1, maxInlineData: INLINE_BYTES },
     });
     this.#sends = SendQueue.owning(engine, this.#qp, sends, this, OWNER);
-    this.#receives = new ReceiveQueue(engine, this.#qp, this, { bytes: GRH_BYTES + bytes, owner: OWNER });
+    this.#receives = new ReceiveQueue(engine, this.#qp, this, {
+      bytes: GRH_BYTES + bytes,
+      owner: OWNER,
+      spare: SPARE_BUFFERS,
+    });
     try {
       this.#qp.modify({ qpState: QpState.INIT, pkeyIndex: 0, portNum: 1, qkey: NO_QKEY });
     } catch (error) {
@@ -112,7 +116,7 @@ export class Datagrams implements Receiver, SendListener<Addressee> {
 
   /** Has buffers lie ready for what comes. Idempotent. @throws VerbsError ENOMEM when there is no room */
   take(): void {
-    this.#receives.deepenNow(this.sizes.receives, SPARE_BUFFERS);
+    this.#receives.deepenNow(this.sizes.receives);
   }
 
   /** From now on datagrams with that Q_Key are sent, and come. */

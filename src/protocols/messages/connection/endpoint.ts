@@ -87,6 +87,7 @@ export class Endpoint extends RcEndpoint<Poster> {
       receives: own.window,
       maxReceives: own.maxWindow,
       bufferBytes: own.bufferBytes,
+      spare: 1,
       inlineBytes: INLINE_BYTES,
       maxSendSge: 1,
     });

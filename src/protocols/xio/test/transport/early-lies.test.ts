@@ -5,6 +5,7 @@ import { simulate } from '../../../../entry/sim.js';
 import { Engine } from '../../../core/index.js';
 import { type Link, rdmaTransport } from '../../transport/index.js';
 import { encodeHello, helloOf } from '../../transport/rdma/hello.js';
+import { LinkEnd } from '../support/link-end.js';
 
 const MAX_BODY_BYTES = 1 << 20;
 const RECEIVES = 64;
@@ -12,6 +13,36 @@ const BUFFER_BYTES = 9216;
 const MARK = 0x66;
 
 describe('a peer that breaks the protocol before the server has the connection', () => {
+  it('and says nothing then leaves others a buffer to send with', () =>
+    simulate(async (sim) => {
+      const [server, good, bad] = [sim.host('server'), sim.host('good'), sim.host('bad')];
+      const options = { inlineBytes: 8192, maxBodyBytes: MAX_BODY_BYTES, port: 7000 };
+      const ends: LinkEnd[] = [];
+      const open = (link: Link): number => {
+        const end = new LinkEnd(link);
+        link.open(end);
+        return ends.push(end);
+      };
+      const listener = await server.run(() => rdmaTransport.listen(options, open));
+      open(await good.run(() => rdmaTransport.connect({ ...options, host: 'server', timeoutMs: 5000 })));
+      await sim.sleep(1000);
+      const { pool } = Engine.of(server.context);
+      const others = [pool.largest, BUFFER_BYTES].flatMap((bytes) => {
+        const leases = [];
+        for (let lease = pool.tryLease(bytes, 'others'); lease !== undefined; lease = pool.tryLease(bytes, 'others'))
+          leases.push(lease);
+        return leases;
+      });
+      for (const lease of others.splice(others.length - RECEIVES)) lease.release();
+      await bad
+        .connect({ host: 'server', port: 7000, privateData: encodeHello(helloOf(MAX_BODY_BYTES)) })
+        .catch(() => undefined);
+      await sim.sleep(1000);
+      const [served] = ends.filter(({ link }) => link.localAddress?.port === 7000);
+      assert.ok(served.link.canSend);
+      listener.close();
+    }));
+
   it('has no more frames kept than it has credit for, while nobody has opened the link', () =>
     simulate(async (sim) => {
       const [server, client] = [sim.host('server'), sim.host('client')];

@@ -34,6 +34,7 @@ const QUEUES = {
   sends: SEND_DEPTH,
   receives: WINDOW,
   bufferBytes: BUFFER_BYTES,
+  spare: 1,
   inlineBytes: INLINE_BYTES,
   maxSendSge: SEND_SGES,
 };
