@@ -2,6 +2,7 @@
 import {
   ecnName,
   formatSyndrome,
+  getU16,
   hex,
   type PacketHeaders,
   type PacketView,
@@ -17,11 +18,16 @@ const PREVIEW_BYTES = 32;
 
 const bit = (flag: boolean): string => (flag ? '1' : '0');
 
-function ipLine({ source, destination }: Examined['addresses'], datagram: RoceDatagram): string {
-  const { roceVersion, ipv6, trafficClass, hopLimit, flowLabel, ipId } = datagram;
+const DONT_FRAGMENT = 0x4000;
+
+function ipLine({ source, destination }: Examined['addresses'], datagram: RoceDatagram, bytes: Uint8Array): string {
+  const { roceVersion, ipv6, trafficClass, hopLimit, flowLabel, ipId, ipOffset } = datagram;
   const ends = `src=${source} dst=${destination}`;
   if (!ipv6)
-    return `IPv4 ${ends} tos=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) ttl=${hopLimit} id=${hex(ipId, 4)}`;
+    return (
+      `IPv4 ${ends} tos=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) ttl=${hopLimit} id=${hex(ipId, 4)}` +
+      ` df=${bit((getU16(bytes, ipOffset + 6) & DONT_FRAGMENT) !== 0)} total_length=${getU16(bytes, ipOffset + 2)}`
+    );
   const name = roceVersion === 1 ? 'GRH' : 'IPv6';
   return `${name} ${ends} traffic_class=${hex(trafficClass, 2)} (${ecnName(trafficClass)}) hop_limit=${hopLimit} flow_label=${hex(flowLabel, 5)}`;
 }
@@ -77,9 +83,12 @@ function linkLines({ ethernet, vlan, tunnel, interfaceId }: Examined): string[] 
 export function formatDetail(examined: Examined, view: PacketView): string {
   const { comment, datagram, addresses, headers, payload, mad, cm, storedIcrc } = examined;
   const lines = comment === undefined ? [] : [`comment: ${comment}`];
-  lines.push(...linkLines(examined), ipLine(addresses, datagram));
+  lines.push(...linkLines(examined), ipLine(addresses, datagram, view.bytes));
   if (datagram.roceVersion === 2) {
-    lines.push(`UDP src_port=${datagram.sourcePort} dst_port=${datagram.destPort} payload=${datagram.length}`);
+    const checksum = hex(getU16(view.bytes, datagram.offset - 2), 4);
+    lines.push(
+      `UDP src_port=${datagram.sourcePort} dst_port=${datagram.destPort} payload=${datagram.length} checksum=${checksum}`,
+    );
   }
   if (headers !== undefined) lines.push(bthLine(headers), ...extensionLines(headers));
   if (mad !== undefined) lines.push(formatMadHeader(mad.header), ...(cm ? cmDetailLines(cm) : []));

@@ -133,9 +133,9 @@ describe('verbena run --explain', { skip: noPyverbs }, () => {
   for (const [what, reason] of [
     [
       'remote',
-      /REMOTE-ACCESS: .*NAK remote access error, refused after memory that the peer named turned out to be unmapped/,
+      /REMOTE-ACCESS: .*NAK remote access error\n[^]*refused after memory that the peer named turned out to be unmapped/,
     ],
-    ['key', /REMOTE-ACCESS: .*NAK remote access error, refused after the peer named memory that it may not use/],
+    ['key', /REMOTE-ACCESS: .*NAK remote access error\n[^]*refused after the peer named memory that it may not use/],
   ] as const)
     it(`is not needed where a capture is explained (${what})`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'verbena-test-'));
