@@ -29,6 +29,8 @@ export {
   type ConnectOptions,
   LISTEN_FIELDS,
   type ListenOptions,
+  type CmConnectTarget,
+  TARGET_FIELDS,
 } from './connections/options.js';
 export { isClientsDoing, type RequestHandler, serve, type ServeOptions } from './connections/serving.js';
 export { Messages } from './calls/messages.js';

@@ -2,17 +2,12 @@ import { RejectReason } from '../../device/ibta/index.js';
 import {
   connect as connectByCm,
   type Connection,
+  type CmConnectTarget,
   type ConnectionOptions,
+  TARGET_FIELDS,
   RefusedError,
 } from '../../api/rdmacm/index.js';
-import {
-  type Context,
-  type FieldsOf,
-  fieldsProblem,
-  type OpenOptions,
-  refuse,
-  VerbsError,
-} from '../../api/verbs/index.js';
+import { type FieldsOf, fieldsProblem, refuse, VerbsError } from '../../api/verbs/index.js';
 import { establish, WAIT_FIELDS, type WaitOptions } from '../core/index.js';
 import { Endpoint } from './connection/endpoint.js';
 import { MessageConnection } from './connection/message-connection.js';
@@ -21,17 +16,7 @@ import { type ConnectionPolicy, EXCHANGE_FIELDS, type ExchangeOptions, policyOf 
 import { decodeHello, decodeRefusal, encodeHello, RefusalCode } from './protocol/hello.js';
 
 /** What {@link connect} takes. */
-export interface MessageConnectOptions extends ExchangeOptions, WaitOptions {
-  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
-  readonly host: string;
-  /** 1 to 65535. */
-  readonly port: number;
-  /** An address of one's own to connect from. */
-  readonly localAddress?: string | undefined;
-  /** The device. Default: one that the program has, opened when it has none that leads there. */
-  readonly context?: Context | undefined;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+export interface MessageConnectOptions extends ExchangeOptions, CmConnectTarget, WaitOptions {
   /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
   readonly timeoutMs?: number | undefined;
 }
@@ -39,11 +24,7 @@ export interface MessageConnectOptions extends ExchangeOptions, WaitOptions {
 const CONNECT_FIELDS: FieldsOf<MessageConnectOptions> = {
   ...EXCHANGE_FIELDS,
   ...WAIT_FIELDS,
-  host: true,
-  port: true,
-  localAddress: true,
-  context: true,
-  open: true,
+  ...TARGET_FIELDS,
 };
 
 /**

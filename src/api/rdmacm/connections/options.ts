@@ -24,24 +24,28 @@ export interface ConnectionOptions extends Omit<ConnParam, 'srq' | 'qpNum' | 'qp
   readonly timeoutMs?: number | undefined;
 }
 
-/** What `connect` takes. */
-export interface ConnectOptions extends ConnectionOptions {
+/** Where a connection leads, and by which device. */
+export interface CmConnectTarget {
   /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
   readonly host: string;
   /** 1 to 65535. */
   readonly port: number;
   /** An address of one's own to connect from. */
   readonly localAddress?: string | undefined;
+  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
+  readonly context?: Context | undefined;
+  /** How the device is opened where it is not there yet. */
+  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+}
+
+/** What `connect` takes. */
+export interface ConnectOptions extends ConnectionOptions, CmConnectTarget {
   /** A port of one's own to connect from. Default: any that is free. */
   readonly localPort?: number | undefined;
   /** Whether others that say the same may have the port as well, as long as none of them listens. Default false. */
   readonly reuseAddr?: boolean | undefined;
   /** Type of service of the packets, 8 bits, the peer's included. Default 0. */
   readonly tos?: number | undefined;
-  /** The device. Default: one that the program has through rdma_cm, opened when it has none that leads there. */
-  readonly context?: Context | undefined;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
 }
 
 /** What `listen` takes. */
@@ -85,16 +89,20 @@ export const CONNECTION_FIELDS: FieldsOf<ConnectionOptions> = {
   timeoutMs: true,
 };
 
-export const CONNECT_FIELDS: FieldsOf<ConnectOptions> = {
-  ...CONNECTION_FIELDS,
+export const TARGET_FIELDS: FieldsOf<CmConnectTarget> = {
   host: true,
   port: true,
   localAddress: true,
+  context: true,
+  open: true,
+};
+
+export const CONNECT_FIELDS: FieldsOf<ConnectOptions> = {
+  ...CONNECTION_FIELDS,
+  ...TARGET_FIELDS,
   localPort: true,
   tos: true,
   reuseAddr: true,
-  context: true,
-  open: true,
 };
 
 export const LISTEN_FIELDS: FieldsOf<ListenOptions> = {

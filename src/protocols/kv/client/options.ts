@@ -1,11 +1,10 @@
+import type { CmConnectTarget } from '../../../api/rdmacm/index.js';
 import {
-  type Context,
   countProblem,
   type FieldsOf,
   fieldsProblem,
   invalid,
   oneOf,
-  type OpenOptions,
   refuse,
   show,
   trueOrFalse,
@@ -18,17 +17,7 @@ import { MAX_WINDOW } from '../wire/index.js';
 import { CLIENT_TRANSPORTS, type ClientTransport, type TransportName } from './transports.js';
 
 /** What `connect` takes. */
-export interface KvConnectOptions extends WaitOptions {
-  /** A name or an address. */
-  readonly host: string;
-  /** 1 to 65535. */
-  readonly port: number;
-  /** An address of one's own to connect from. */
-  readonly localAddress?: string | undefined;
-  /** The device. Default: one that the program has, opened when it has none that leads there. */
-  readonly context?: Context | undefined;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'> | undefined;
+export interface KvConnectOptions extends CmConnectTarget, WaitOptions {
   /** Requests that are under way at a time: 1 to 1024, and no more than the server gives; default 16. Others wait for them. */
   readonly window?: number | undefined;
   /**

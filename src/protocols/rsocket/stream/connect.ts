@@ -2,9 +2,12 @@ import {
   connect as connectByCm,
   type CmId,
   type Connection,
+  type CmConnectTarget,
   type ConnectionOptions,
+  type ConnectOptions,
+  TARGET_FIELDS,
 } from '../../../api/rdmacm/index.js';
-import { type Context, type FieldsOf, fieldsProblem, type OpenOptions, refuse } from '../../../api/verbs/index.js';
+import { type FieldsOf, fieldsProblem, refuse } from '../../../api/verbs/index.js';
 import { engineOf, establish } from '../../core/index.js';
 import { lied, RsocketError } from '../errors.js';
 import { peerProblem, type Sizes } from '../protocol/index.js';
@@ -20,39 +23,18 @@ import { RsocketStream } from './rsocket-stream.js';
 import type { RsocketStreamSocket } from './stream-socket.js';
 
 /** What {@link connectStream} takes. */
-export interface StreamConnectOptions extends StreamOptions {
-  /** A name or an address. Of a name all addresses are tried, until somebody listens at one. */
-  readonly host: string;
-  /** 1 to 65535. */
-  readonly port: number;
-  /** An address of one's own to connect from. */
-  readonly localAddress?: string;
-  /** A port of one's own to connect from. Default: any that is free. */
-  readonly localPort?: number;
-  /** Whether others that say the same may have the port as well, as long as none of them listens (`SO_REUSEADDR`). Default false. */
-  readonly reuseAddr?: boolean;
-  /** Type of service of the packets, 8 bits, the peer's included (`IP_TOS`). Default 0. */
-  readonly tos?: number;
-  /** The device. Default: one that the program has, opened when it has none that leads there. */
-  readonly context?: Context;
-  /** How the device is opened where it is not there yet. */
-  readonly open?: Omit<OpenOptions, 'address' | 'device'>;
-  /** Gives up; the promise rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-  /** Milliseconds until the promise rejects with ETIMEDOUT. Default 10 000. */
-  readonly timeoutMs?: number;
-}
+export interface StreamConnectOptions
+  extends
+    StreamOptions,
+    CmConnectTarget,
+    Pick<ConnectOptions, 'localPort' | 'reuseAddr' | 'tos' | 'signal' | 'timeoutMs'> {}
 
 const CONNECT_FIELDS: FieldsOf<StreamConnectOptions> = {
   ...STREAM_FIELDS,
-  host: true,
-  port: true,
-  localAddress: true,
+  ...TARGET_FIELDS,
   localPort: true,
   tos: true,
   reuseAddr: true,
-  context: true,
-  open: true,
   signal: true,
   timeoutMs: true,
 };
