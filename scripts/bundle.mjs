@@ -56,10 +56,10 @@ export const moduleUrls = (folder, { here = 'import.meta.url', beside = [], endi
   },
 });
 
-/** Without comments, whitespace and long local names; names that a stack shows stay. */
+/** Without comments and long local names. Lines stay, since Node prints the one that throws, and so do names that a stack shows. */
 export const SMALL_OUTPUT = {
   comments: false,
-  minify: { mangle: { toplevel: false, keepNames: true }, compress: true, codegen: { removeWhitespace: true } },
+  minify: { mangle: { toplevel: false, keepNames: true }, compress: true, codegen: { removeWhitespace: false } },
 };
 
 /** Reads an entry from its source, since the bundle overwrites the compiler's output of that entry. */

@@ -41,6 +41,17 @@ test('a project that has the package can simulate', () => {
   assert.deepEqual({ stdout, stderr }, { stdout: 'function\n', stderr: '' });
 });
 
+test('an error that a program does not catch shows what it says, and no page of code above it', () => {
+  const { folder } = installed();
+  const source = `
+    import { openDevice } from 'verbena';
+    openDevice({ host: 'inline', address: '${loopback(3)}' }).createCq({ cqe: 0 });`;
+  const { status, stderr } = node(folder, [written(folder, 'uncaught.mjs', source)]);
+  assert.equal(status, 1);
+  assert.match(stderr, /^VerbsError: ibv_create_cq: cqe is 0 \(EINVAL\)/m);
+  assert.ok(stderr.length < 4000, `${stderr.length} characters`);
+});
+
 test('the labs run in a project that has the package', () => {
   const { folder, tool } = installed();
   const env = { ...process.env, VERBENA_ADDR: loopback(1) };
@@ -152,7 +163,7 @@ test('a bare import reads a handful of files, and loads no native code', () => {
   const [loaded, natives] = stdout.split('\n');
   const files = (JSON.parse(loaded) as string[]).map((path) => path.replace(/.*\/verbena\//, ''));
   assert.deepEqual(
-    [files.filter((path) => !/^dist\/package\/[^/]+\.cjs$/.test(path)), files.length < 6, natives],
+    [files.filter((path) => !/^dist\/package\/[^/]+\.cjs$/.test(path)), files.length < 7, natives],
     [[], true, '0'],
   );
 });
