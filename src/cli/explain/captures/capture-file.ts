@@ -55,8 +55,11 @@ class RecentPackets {
     return last >= 0 && this.#isSame(last, row) && this.table.timeNs(row) - this.table.timeNs(last) <= AT_ONCE_NS;
   }
 
+  /** Whether the later of two rows shows the packet of the earlier one a second time. */
   #isSame(a: number, b: number): boolean {
     const { table } = this;
+    // What was sent and then received, as on the loopback interface, was seen at both ends.
+    if (table.direction(a) === Direction.OUT && table.direction(b) === Direction.IN) return false;
     return (
       table.icrc(a) === table.icrc(b) &&
       table.psn(a) === table.psn(b) &&

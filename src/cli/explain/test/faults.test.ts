@@ -355,6 +355,22 @@ describe('packets that tcpdump sees on several interfaces', () => {
     assert.deepEqual([study.atRequester, study.atResponder, verdict.cause], [false, false, Cause.ANSWERED]);
   });
 
+  it('but what leaves and comes in again was seen at both ends, as on the loopback interface', () => {
+    for (const [out, back] of [
+      [1, 1],
+      [2, 3],
+    ]) {
+      const file = any(
+        packets.flatMap((bytes, i) => [
+          [i * 1000, cooked(bytes, out, 4)] as const,
+          [i * 1000 + 5, cooked(bytes, back, 0)] as const,
+        ]),
+      );
+      const [{ study, verdict }] = storiesIn(file);
+      assert.deepEqual([study.atRequester, study.atResponder, verdict.cause], [true, true, Cause.ANSWERED]);
+    }
+  });
+
   it('but sent again on the same interface they are repeats', () => {
     const file = any([
       [0, cooked(write(0), 2, 4)],
