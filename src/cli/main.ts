@@ -7,7 +7,7 @@ import { fileFailure } from './kit/tool-error.js';
 /** What the environment can say, for `--help`; docs/settings.md describes them. */
 const SETTINGS = {
   VERBENA_ADDR: 'IP address of the device (default: a free loopback address)',
-  VERBENA_HOST: 'where the NIC runs: thread (the default) or inline',
+  VERBENA_HOST: 'where the NIC runs: thread, inline, or auto (inline, with a stand-in while the program computes)',
   VERBENA_PCAP: 'file that records every packet, as pcapng',
   VERBENA_LINK: 'auto (the default), udp or shm: which way packets go',
   VERBENA_NETEM: 'a bad network, such as "loss 1% delay 200us seed 7"',

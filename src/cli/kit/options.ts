@@ -1,5 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Context, type Mtu, mtuBytes, mtuFromBytes, openDevice, type OpenOptions } from '../../entry/index.js';
+import {
+  type Context,
+  type HostChoice,
+  type Mtu,
+  mtuBytes,
+  mtuFromBytes,
+  openDevice,
+  type OpenOptions,
+} from '../../entry/index.js';
 import { withoutBrackets } from './arguments.js';
 import { attempt, warn } from './errors.js';
 
@@ -36,7 +44,7 @@ export function pathMtu(text: string): Mtu {
 }
 
 export interface HostingOptions {
-  readonly host?: 'thread' | 'inline';
+  readonly host?: HostChoice;
   readonly addr?: string;
   readonly netem?: string;
 }
@@ -47,8 +55,8 @@ export function withHosting(command: Command, addrDefault = 'VERBENA_ADDR, or a 
     .addOption(
       new Option(
         '--host <how>',
-        'where the NIC runs: in a thread of its own, or inline in this one (default: VERBENA_HOST, or what suits the tool)',
-      ).choices(['thread', 'inline']),
+        'where the NIC runs: in a thread of its own, inline in this one, or auto: inline, with a stand-in (default: VERBENA_HOST, or what suits the tool)',
+      ).choices(['thread', 'inline', 'auto']),
     )
     .option('--addr <address>', `IP address of the device (default: ${addrDefault})`)
     .option('--netem <words>', 'what happens to packets on their way, such as "loss 1%" (default: VERBENA_NETEM)');

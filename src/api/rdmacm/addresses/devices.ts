@@ -22,7 +22,10 @@ export interface DeviceChoice {
    * needed (`getDevices`).
    */
   readonly contexts?: readonly Context[];
-  /** How devices are opened that are not there yet. */
+  /**
+   * How devices are opened that are not there yet. Where neither this nor VERBENA_HOST says where the NIC runs, it is `auto`:
+   * inline, with a stand-in. A program whose memory peers must reach while it computes says `{ host: 'thread' }`.
+   */
   readonly open?: Omit<OpenOptions, 'address' | 'device'>;
 }
 
@@ -62,8 +65,18 @@ function isAddressAskedFor(): boolean {
   return (runtime().environment('VERBENA_ADDR') ?? '') !== '';
 }
 
+/**
+ * Programs that connect await their peers: they get an inline NIC with a stand-in, unless the program, or VERBENA_HOST, says where the
+ * NIC runs.
+ */
+function hosted(how: OpenOptions): OpenOptions {
+  const isSaid = how.host !== undefined || (runtime().environment('VERBENA_HOST') ?? '') !== '';
+  return isSaid ? how : { ...how, host: 'auto' };
+}
+
 function open(address: string | undefined, how: OpenOptions = {}): Context {
-  const context = openDevice(address === undefined ? how : { ...how, address });
+  const choice = hosted(how);
+  const context = openDevice(address === undefined ? choice : { ...choice, address });
   opened.push(context);
   return context;
 }

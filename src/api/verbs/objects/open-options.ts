@@ -22,7 +22,8 @@ export interface SharedDevice {
 /** How to open a device. */
 export interface OpenOptions {
   /**
-   * Where the NIC runs. Default: the environment's VERBENA_HOST, else 'thread'.
+   * Where the NIC runs. Default: the environment's VERBENA_HOST, else 'thread', or 'auto' for devices that `connect`, `listen` and
+   * what is built on them open.
    *
    * * `thread`: in a separate thread. It serves peers whatever the program does.
    * * `inline`: in the caller's thread. It has the lowest latency. While the program computes, nothing answers its peers, and

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { type LinkKind, openDevice, SendFlags, type WorkCompletion, WcStatus, WrOpcode } from '../../../entry/index.js';
 import { connectTo, infoOf } from '../../../providers/soft/test/support/ends.js';
 import { drain, drainOne, makeSide, pattern, type Side } from '../../../providers/soft/test/support/pair.js';
@@ -8,13 +12,27 @@ import { loopback } from '../../../../test/support/loopback.js';
 
 /**
  * A peer with an ACK timeout of 34 ms and seven retries gives up after 0.3 to 1.1 s of silence. `VERBENA_TEST_COMPUTE_MS` has programs
- * compute for longer.
+ * compute for longer after the requests.
  */
 const IMPATIENT = { timeout: 13, bytes: 1 << 20 };
 const COMPUTE_MS = Number(process.env['VERBENA_TEST_COMPUTE_MS'] ?? 2500);
 const BYTES = 1 << 20;
 const HALF = BYTES / 2;
 const SIGNALED = SendFlags.SIGNALED;
+
+/** Until it comes, a program computes. */
+class End implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'verbena-'));
+  readonly path = join(this.#folder, 'end');
+
+  come(): void {
+    writeFileSync(this.path, '');
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
 
 function endsOf(message: unknown): EndInfo[] {
   const { ends } = message as { ends: unknown[] }; // of the program of this test
@@ -34,7 +52,10 @@ async function meet(
   return pairs;
 }
 
-function postAll(side: Side, peer: EndInfo): number {
+/** What {@link postAll} posts. */
+const REQUESTS = 4;
+
+function postAll(side: Side, peer: EndInfo): void {
   const { qp, mr } = side;
   const at = (offset: number): { remoteAddr: bigint; rkey: number } => ({
     remoteAddr: BigInt(peer.addr) + BigInt(offset),
@@ -50,7 +71,6 @@ function postAll(side: Side, peer: EndInfo): number {
     sgList: [mr.sge(8192, 8)],
     atomic: { ...at(128), compareAdd: 5n },
   });
-  return 4;
 }
 
 function assertSuccess(completions: readonly WorkCompletion[]): void {
@@ -68,15 +88,19 @@ for (const link of ['udp', 'shm'] as const satisfies readonly LinkKind[])
       const sides = Array.from({ length: 4 }, () => makeSide(context, IMPATIENT));
       const pairs = await meet(program, sides);
       const [idle, ...busy] = pairs;
-      program.send({ computeMs: COMPUTE_MS });
+      using end = new End();
+      program.send({ computeUntil: end.path });
       await program.message();
-      for (const { side, peer } of busy) {
-        const count = postAll(side, peer);
-        assertSuccess(drain(side.cq, count));
+      for (const { side, peer } of busy) postAll(side, peer);
+      await setTimeout(COMPUTE_MS);
+      end.come();
+      for (const { side } of busy) {
+        assertSuccess(drain(side.cq, REQUESTS));
         assert.deepEqual(side.mr.bytes.subarray(HALF), pattern(HALF));
       }
       await program.message();
-      assertSuccess(drain(idle.side.cq, postAll(idle.side, idle.peer)));
+      postAll(idle.side, idle.peer);
+      assertSuccess(drain(idle.side.cq, REQUESTS));
     });
 
     test('completes its own READ that was under way', async () => {
@@ -84,8 +108,12 @@ for (const link of ['udp', 'shm'] as const satisfies readonly LinkKind[])
       using context = openDevice({ host: 'thread', link, address: loopback(3) });
       const side = makeSide(context, IMPATIENT);
       await meet(program, [side]);
-      program.send({ readMs: COMPUTE_MS });
+      using end = new End();
+      program.send({ readUntil: end.path });
       program.send(infoOf(side));
+      await program.message();
+      await setTimeout(COMPUTE_MS);
+      end.come();
       assert.deepEqual(await program.message(), { status: 'SUCCESS' });
     });
   });
@@ -95,7 +123,8 @@ test('without a stand-in the connection of a program that computes ends', async 
   using context = openDevice({ host: 'thread', link: 'udp', address: loopback(5) });
   const side = makeSide(context, IMPATIENT);
   const [{ peer }] = await meet(program, [side]);
-  program.send({ computeMs: COMPUTE_MS });
+  using end = new End();
+  program.send({ computeUntil: end.path });
   await program.message();
   postAll(side, peer);
   assert.equal(drainOne(side.cq).status, WcStatus.RETRY_EXC_ERR);
