@@ -68,6 +68,7 @@ export function standInFor(
   const thread = running;
   const id = nextId++;
   thread.watched.set(id, kept);
+  kept.onRoused = () => void Atomics.notify(thread.words, StandInWord.STOP);
   send(thread, { watch: { ...nic, id, kept: kept.memory } });
   return () => {
     if (!thread.watched.delete(id)) return;

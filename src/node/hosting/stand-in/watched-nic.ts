@@ -15,6 +15,8 @@ import type { WatchedStart } from './stand-in-protocol.js';
 
 /** A NIC stands still when it has taken no turn for so long though packets wait for it. */
 const STALL_US = 20_000;
+/** A NIC that has taken no turn for so long, and for which nothing waits, is looked at rarely. */
+const REST_US = 200_000;
 /** Packets taken by one call, before the NIC is asked whether it wants the socket back. */
 const BATCH = 64;
 /** In one look. Peers send again what stays in the socket. */
@@ -24,6 +26,8 @@ const MAX_PACKETS = 4096;
 export class WatchedNic {
   /** Whether the stand-in answers for it. */
   isStill = false;
+  /** Whether it takes no turns because nothing happens. */
+  isResting = false;
   readonly #kept: KeptPackets;
   readonly #socket: UdpSocket;
   readonly #arrivals: UdpArrivals;
@@ -34,6 +38,7 @@ export class WatchedNic {
   readonly #packet = new NativeBlock(512);
   /** The beat that was seen last, and since when packets wait while it stays the same. */
   #beats = 0;
+  #beatsSinceUs = 0;
   #waitingSinceUs = -1;
 
   constructor(private readonly start: WatchedStart) {
@@ -47,6 +52,7 @@ export class WatchedNic {
       this.#send(to, bytes, length),
     );
     this.#beats = this.#kept.beats;
+    this.#beatsSinceUs = nowUs();
   }
 
   /** Looks whether the NIC stands still, and answers for it then. To be called every few ms. */
@@ -56,8 +62,10 @@ export class WatchedNic {
     const { beats } = kept;
     if (beats !== this.#beats) {
       this.#beats = beats;
+      this.#beatsSinceUs = now;
       this.#waitingSinceUs = -1;
       this.isStill = false;
+      this.isResting = false;
       return;
     }
     if (kept.isClosed) return;
@@ -65,8 +73,13 @@ export class WatchedNic {
       // A NIC that sleeps takes no turn, either, and wakes as soon as something arrives.
       if (this.#poll.wait(0) === 0) {
         this.#waitingSinceUs = -1;
+        if (now - this.#beatsSinceUs >= REST_US) {
+          this.isResting = true;
+          kept.rest();
+        }
         return;
       }
+      this.isResting = false;
       if (this.#waitingSinceUs < 0) this.#waitingSinceUs = now;
       if (now - this.#waitingSinceUs < STALL_US) return;
       this.isStill = true;

@@ -9,6 +9,8 @@ const Word = {
   TURN: 16,
   /** 1: the NIC's thread runs again and waits for the socket. */
   WANTED: 17,
+  /** 1: the stand-in looks rarely, since the NIC took no turns. */
+  RESTING: 19,
   /** 1: the link is closed. */
   CLOSED: 18,
   PRODUCER: 32,
@@ -62,6 +64,8 @@ export class KeptPackets {
   readonly #ring: Uint8Array;
   readonly #ringWords: Int32Array;
   readonly #meta = new PacketMeta();
+  /** Has the stand-in look often again. */
+  onRoused: (() => void) | undefined;
   #consumer = 0;
 
   constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(PAGE_BYTES + RING_BYTES)) {
@@ -81,6 +85,7 @@ export class KeptPackets {
   beat(): boolean {
     const words = this.#words;
     words[Word.BEAT] = (words[Word.BEAT] + 1) | 0;
+    if (words[Word.RESTING] !== 0) this.#rouse();
     return words[Word.TURN] !== Turn.NIC || words[Word.PRODUCER] !== this.#consumer;
   }
 
@@ -112,6 +117,11 @@ export class KeptPackets {
     }
     Atomics.store(this.#words, Word.CONSUMER, this.#consumer);
     return packets;
+  }
+
+  #rouse(): void {
+    Atomics.store(this.#words, Word.RESTING, 0);
+    this.onRoused?.();
   }
 
   get counts(): StandInCounts {
@@ -151,6 +161,11 @@ export class KeptPackets {
   /** Another number after each turn of the NIC. */
   get beats(): number {
     return Atomics.load(this.#words, Word.BEAT);
+  }
+
+  /** Has the NIC's next turn rouse the stand-in. */
+  rest(): void {
+    Atomics.store(this.#words, Word.RESTING, 1);
   }
 
   get isClosed(): boolean {

@@ -1,5 +1,5 @@
-/** Bytes of the longest message. */
-export const MAX_CHUNK = 65_536;
+/** Bytes of the longest message. Each costs a doorbell, and by UDP a system call; an immediate has room for 29 bits of length. */
+export const MAX_CHUNK = 512 * 1024;
 
 /** Bytes of the first message of a call, where none is under way; each that follows is twice as long, so that the peer begins early and is called rarely. */
 export const FIRST_CHUNK = 2048;
