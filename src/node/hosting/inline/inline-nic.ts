@@ -39,6 +39,7 @@ export class InlineNic implements Resident {
   #open = true;
   /** Of a NIC with a stand-in, from its first connected queue pair on. */
   #endStandIn: (() => void) | undefined;
+  #background: Life | undefined;
 
   /** @throws CommandError as `openNativeAdapter` */
   constructor(
@@ -54,7 +55,12 @@ export class InlineNic implements Resident {
     this.#watch = new LinkWatch(link, () => this.#onReadable());
     moveIn(this);
     adapter.onDue = () => this.#onDue();
-    if (standIn !== undefined) standIn.peers.onFirst = () => this.#beginStandIn(standIn);
+    if (standIn !== undefined) {
+      standIn.peers.onFirst = () => this.#beginStandIn(standIn);
+      // The event loop moves it whether anybody waits or not: the stand-in answers only while the program computes.
+      this.#background = this.watch();
+      this.#background.unref();
+    }
     const { chores } = adapter;
     if (chores === undefined) return;
     chores.onRun = () => this.#scheduleChores(chores);
@@ -168,6 +174,7 @@ export class InlineNic implements Resident {
     this.#open = false;
     moveOut(this);
     this.#endStandIn?.();
+    this.#background?.end();
     this.#spin.end();
     this.#watch.close();
     this.#clearAlarm();
@@ -178,24 +185,14 @@ export class InlineNic implements Resident {
     } else this.#adapter.abandon();
   }
 
-  /**
-   * The event loop moves the NIC from now on, whether anybody waits or not, so that the stand-in answers only while the program
-   * computes.
-   */
+  /** Something is connected: peers wait for answers from now on. */
   #beginStandIn({ kept, memory }: StandInParts): void {
     const { gid, address } = this.facts;
     // A link-local address names its interface.
     const [, zone = ''] = address.split('%', 2) as [string, string?]; // a split gives at least one part
     const scopeId = zone === '' ? 0 : (interfaceFacts(zone)?.index ?? 0);
     const nic = { peers: memory, fd: this.#link.pollFds[0], ipv6: this.#link.ipv6, gid, scopeId };
-    const end = standInFor(nic, kept, this.warn);
-    const life = this.watch();
-    life.unref();
-    this.#endStandIn = () => {
-      this.#endStandIn = undefined;
-      life.end();
-      end();
-    };
+    this.#endStandIn = standInFor(nic, kept, this.warn);
   }
 
   /** Chores also want doing when the program leaves its NIC alone, but are no reason for a process to live on. */
