@@ -18,7 +18,12 @@ interface View {
   /** Some packets have directions. */
   isDirected: boolean;
   readonly vantages: Set<string>;
+  /** Packets of each direction. */
+  readonly counts: Uint32Array;
 }
+
+/** Values of a direction. */
+const DIRECTIONS = 3;
 
 interface Pair {
   readonly ends: readonly [string, string];
@@ -43,6 +48,7 @@ function pairsOf(files: readonly CaptureFile[], table: PacketTable): Pair[] {
       packets: 0,
       isDirected: false,
       vantages: new Set<string>(),
+      counts: new Uint32Array(DIRECTIONS),
     };
     pair.views.set(group, view);
     view.flows.add(flow);
@@ -57,11 +63,28 @@ function pairsOf(files: readonly CaptureFile[], table: PacketTable): Pair[] {
       if (view === undefined) views.set(key, (view = viewOf(group, flow)));
       view.packets += 1;
       const direction = table.direction(row);
+      view.counts[direction] += 1;
       if (direction === Direction.UNKNOWN) continue;
       view.isDirected = true;
       view.vantages.add(direction === Direction.OUT ? flows.source(flow) : flows.destination(flow));
     }
+  for (const pair of pairs.values()) for (const view of pair.views.values()) forgetDirections(files, table, view);
   return [...pairs.values()];
+}
+
+/**
+ * Packets of both ends that all came in say nothing of where they were captured: tcpdump leaves out what the loopback interface
+ * sends. So do packets that all went out.
+ */
+function forgetDirections(files: readonly CaptureFile[], table: PacketTable, view: View): void {
+  const { senders, counts, group, flows, vantages } = view;
+  if (senders.size < 2 || counts[Direction.IN] > 0 === counts[Direction.OUT] > 0) return;
+  for (const file of files)
+    if (file.group === group)
+      for (let row = file.begin; row < file.endRow; row += 1)
+        if (flows.has(table.flow(row))) table.setDirection(row, Direction.UNKNOWN);
+  view.isDirected = false;
+  vantages.clear();
 }
 
 function median(numbers: number[]): number | undefined {

@@ -355,6 +355,14 @@ describe('packets that tcpdump sees on several interfaces', () => {
     assert.deepEqual([study.atRequester, study.atResponder, verdict.cause], [false, false, Cause.ANSWERED]);
   });
 
+  it('and those that all came in, as tcpdump shows the loopback interface, were seen on the way', () => {
+    for (const kind of [0, 4]) {
+      const file = any(packets.map((bytes, i) => [i * 1000, cooked(bytes, 1, kind)] as const));
+      const [{ study, verdict }] = storiesIn(file);
+      assert.deepEqual([study.atRequester, study.atResponder, verdict.cause], [false, false, Cause.ANSWERED]);
+    }
+  });
+
   it('but what leaves and comes in again was seen at both ends, as on the loopback interface', () => {
     for (const [out, back] of [
       [1, 1],
