@@ -33,6 +33,7 @@ export const FILES: readonly string[] = [
   'src/protocols/messages/test/servers',
   'src/protocols/messages/test/gone-memory',
   'src/protocols/messages/test/keep-alive',
+  'src/protocols/messages/test/no-buffers',
   'src/protocols/rsocket/test/silence',
   'src/protocols/rsocket/test/calls/datagrams',
   'src/protocols/rsocket/test/calls/lying-datagrams',
