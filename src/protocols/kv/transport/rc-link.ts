@@ -62,7 +62,7 @@ export class RcLink extends RcEndpoint<Sent> implements ClientLink, ServerLink {
   }
 
   send(bytes: Uint8Array): void {
-    if (!this.#state.isOver) sendCopy(this.sends, bytes, MESSAGE, describe);
+    if (!this.#state.isOver) sendCopy(this.sends, bytes, MESSAGE, describe, false);
   }
 
   move(transfer: Transfer): boolean {
