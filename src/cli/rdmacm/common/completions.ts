@@ -10,6 +10,7 @@ export class Completions {
   readonly #events: AsyncIterator<Cq, void, undefined>;
   #meaning: string | undefined;
   #arrived: WorkCompletion[] = [];
+  #waiting: Promise<boolean> | undefined;
 
   /** @param meaning what it may mean that nothing comes, as the end of a sentence; without it nothing is said */
   constructor(context: Context, cqe: number, meaning?: string) {
@@ -28,14 +29,16 @@ export class Completions {
       this.cq.reqNotify();
       const late = this.#poll();
       if (late !== undefined) return late;
-      if (!(await this.#event())) return undefined;
-      this.cq.ackEvents();
+      this.#waiting = this.#event();
+      if (!(await this.#waiting)) return undefined;
     }
   }
 
   /** Ends the queue, once no queue pair uses it. */
   async close(): Promise<void> {
     await this.#events.return?.();
+    // An event that came just before is acknowledged first, or the queue could not be destroyed.
+    await this.#waiting;
     this.cq.destroy();
     this.#channel.destroy();
   }
@@ -48,7 +51,9 @@ export class Completions {
   async #event(): Promise<boolean> {
     const event = this.#events.next();
     const { done } = await (this.#meaning === undefined ? event : toldIfSilent(event, this.#meaning, this.#once));
-    return done !== true;
+    if (done === true) return false;
+    this.cq.ackEvents();
+    return true;
   }
 
   readonly #once = {

@@ -60,7 +60,7 @@ import { SoftCompChannel } from './completions/completion-channel.js';
 import { SoftCq } from './completions/completion-queue.js';
 import { EventReader } from './completions/event-reader.js';
 import { EventSource } from './completions/event-source.js';
-import { explain, witnessOf } from '../explanations/explain.js';
+import { explain, explainWith, witnessOf } from '../explanations/explain.js';
 import { dropSentence } from '../explanations/refusal.js';
 import { compCntrCaps, deviceAttr, deviceAttrEx, PORT_NUM } from './device-facts.js';
 import { ContextBase, refusalOf } from './context-base.js';
@@ -288,7 +288,7 @@ export class SoftContext extends ContextBase implements ProvidedContext {
   explain(what: WorkCompletion | ExplainableEvent): string {
     const witness = witnessOf(what, 'qpNum' in what ? what.qpNum : 0, this.address);
     if (witness === undefined) return explain(what);
-    return explain(what, viewAt(this, witness), 'qpNum' in what ? ownView(this, what.qpNum) : undefined);
+    return explainWith(what, viewAt(this, witness), 'qpNum' in what ? ownView(this, what.qpNum) : undefined);
   }
 
   close(): void {
@@ -343,7 +343,7 @@ export function explainAmong(wc: WorkCompletion, own: Context, others: readonly 
   const witness = refuser === undefined ? undefined : witnessOf(wc, wc.qpNum, refuser.address);
   if (!(refuser instanceof SoftContext) || witness === undefined || wc.vendorErr === Syndrome.FLUSHED)
     return own.explain(wc);
-  return explain(wc, viewAt(refuser, witness), own instanceof SoftContext ? ownView(own, wc.qpNum) : undefined);
+  return explainWith(wc, viewAt(refuser, witness), own instanceof SoftContext ? ownView(own, wc.qpNum) : undefined);
 }
 
 /** What the NIC knows of a queue pair: `none` where it has none of that number, undefined where it cannot be asked. */

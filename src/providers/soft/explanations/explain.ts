@@ -14,13 +14,23 @@ import { causeOf, templateOf } from './templates.js';
 /**
  * What a completion, or an asynchronous event, of the software NIC says, in a sentence with the numbers, and what to look at next:
  * `retry count exceeded: 7 transmissions of PSN 0x4a31 to 127.0.0.2 QP 0x12, no answer in 0.47 s; is the peer alive …`.
- *
- * @param witness what the NIC knows that has the queue pair of {@link witnessOf}: `none` where it has none of that number
- * @param own what our NIC knows of the queue pair of a completion
- *
  * `Context.explain` explains those of any device, since what `vendorErr` and `detail` mean is its maker's affair.
  */
-export function explain(what: Explainable | ExplainableEvent, witness?: QpView | 'none', own?: QpView): string {
+export function explain(what: Explainable | ExplainableEvent): string {
+  return explainWith(what, undefined, undefined);
+}
+
+/**
+ * As {@link explain}, with what NICs of this process know.
+ *
+ * @param witness of the queue pair that {@link witnessOf} names: `none` where its NIC has none of that number
+ * @param own of the queue pair of a completion
+ */
+export function explainWith(
+  what: Explainable | ExplainableEvent,
+  witness: QpView | 'none' | undefined,
+  own: QpView | undefined,
+): string {
   const refusal = witness === 'none' ? undefined : witness?.refusal;
   if ('eventType' in what) return explainRefusal(what, refusal);
   return explainSilence(what, witness, own) ?? explainCompletion(what, refusal);
