@@ -17,7 +17,13 @@ export interface WatchedStart {
 export type StandInMessage = { readonly watch: WatchedStart } | { readonly forget: number };
 
 /** Words that both threads read: the message count wakes nobody, the stop does. */
-export const StandInWord = { STOP: 0, MESSAGES: 1, COUNT: 2 } as const;
+export const StandInWord = { STOP: 0, MESSAGES: 1, STAGE: 2, COUNT: 3 } as const;
+
+/**
+ * How far the thread is. Node ends threads with the process, and native code that is under way in one then ends all with a FATAL ERROR:
+ * whoever exits waits until none is, or keeps the thread from beginning.
+ */
+export const StandInStage = { STARTING: 0, NATIVE: 1, ENDED: 2 } as const;
 
 export interface StandInThreadStart {
   readonly words: SharedArrayBuffer;

@@ -2,12 +2,36 @@ import { Worker } from 'node:worker_threads';
 import type { KeptPackets } from '../../links/index.js';
 import { inRootContext } from '../../system/index.js';
 import { requireRoom } from '../spare-room.js';
-import { StandInWord, type StandInMessage, type StandInThreadStart, type WatchedStart } from './stand-in-protocol.js';
+import {
+  StandInStage,
+  StandInWord,
+  type StandInMessage,
+  type StandInThreadStart,
+  type WatchedStart,
+} from './stand-in-protocol.js';
 
 interface RunningThread {
   readonly worker: Worker;
   readonly words: Int32Array;
   readonly watched: Map<number, KeptPackets>;
+}
+
+/** Longer than native code of the thread ever takes. */
+const EXIT_MS = 2000;
+
+/** Threads that have not ended. */
+const living = new Set<RunningThread>();
+
+/** The process exits: see {@link StandInStage}. */
+function endAll(): void {
+  const { STARTING, NATIVE, ENDED } = StandInStage;
+  for (const { words } of living) {
+    Atomics.store(words, StandInWord.STOP, 1);
+    Atomics.notify(words, StandInWord.STOP);
+  }
+  for (const { words } of living)
+    if (Atomics.compareExchange(words, StandInWord.STAGE, STARTING, ENDED) === NATIVE)
+      Atomics.wait(words, StandInWord.STAGE, NATIVE, EXIT_MS);
 }
 
 /** The one of this thread, while a NIC needs it. */
@@ -27,7 +51,11 @@ function start(warn: (text: string) => void): RunningThread {
   worker.unref();
   const thread = { worker, words: new Int32Array(words), watched: new Map<number, KeptPackets>() };
   worker.on('error', (error) => warn(lost(error)));
+  if (living.size === 0) process.on('exit', endAll);
+  living.add(thread);
   worker.on('exit', () => {
+    living.delete(thread);
+    if (living.size === 0) process.off('exit', endAll);
     for (const kept of thread.watched.values()) kept.abandon();
     if (running === thread) running = undefined;
   });

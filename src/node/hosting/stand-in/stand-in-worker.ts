@@ -1,6 +1,6 @@
 /** Entry of the thread that stands in for the inline NICs of another thread. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { StandInWord, type StandInMessage, type StandInThreadStart } from './stand-in-protocol.js';
+import { StandInStage, StandInWord, type StandInMessage, type StandInThreadStart } from './stand-in-protocol.js';
 import { WatchedNic } from './watched-nic.js';
 
 /**
@@ -29,14 +29,26 @@ function takeMessages(): void {
   }
 }
 
-while (Atomics.load(words, StandInWord.STOP) === 0) {
-  takeMessages();
-  let serving = false;
-  let resting = true;
-  for (const nic of nics.values()) {
-    nic.look();
-    serving ||= nic.isStill;
-    resting &&= nic.isResting;
+/** Until {@link StandInWord.STOP}. */
+function standIn(): void {
+  while (Atomics.load(words, StandInWord.STOP) === 0) {
+    takeMessages();
+    let serving = false;
+    let resting = true;
+    for (const nic of nics.values()) {
+      nic.look();
+      serving ||= nic.isStill;
+      resting &&= nic.isResting;
+    }
+    Atomics.wait(words, StandInWord.STOP, 0, serving ? SERVING_MS : resting ? RESTING_MS : WATCHING_MS);
   }
-  Atomics.wait(words, StandInWord.STOP, 0, serving ? SERVING_MS : resting ? RESTING_MS : WATCHING_MS);
 }
+
+const { STARTING, NATIVE, ENDED } = StandInStage;
+if (Atomics.compareExchange(words, StandInWord.STAGE, STARTING, NATIVE) === STARTING)
+  try {
+    standIn();
+  } finally {
+    Atomics.store(words, StandInWord.STAGE, ENDED);
+    Atomics.notify(words, StandInWord.STAGE);
+  }
