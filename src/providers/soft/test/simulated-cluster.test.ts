@@ -55,6 +55,8 @@ describe('a simulated cluster', () => {
 
   test('says so when an event that is waited for can never come', () => {
     const { a } = openPair({ seed: 1 });
+    assert.throws(() => a.channel.getCqEvent(), { errno: 'EDEADLK', message: /is not armed/ });
+    a.cq.reqNotify();
     assert.throws(() => a.channel.getCqEvent(), { errno: 'ETIMEDOUT', message: /nothing is left to happen/ });
   });
 
