@@ -54,6 +54,8 @@ function to(
 conformance('a send request ends in', (provider) => {
   const byHand = provider.isVirtual && 'the peer is a socket, and a simulation has none';
   const devices = useDevices(provider);
+  /** A peer on this machine may only sleep, and is sent all once more without a retry. */
+  const sent = (times: number): number => (provider.isVirtual ? times : times + 1);
 
   test('SUCCESS when it was carried out', () => {
     using pair = new Pair(devices);
@@ -212,8 +214,7 @@ conformance('a send request ends in', (provider) => {
     using remote = new End(devices[1]);
     bringUp(local.qp, targetOf(remote), { timeout: 8, retryCnt: 2, sqPsn: 0xabc });
     const wc = perform(local, writeOf(local.mr, remoteOf(remote.mr)));
-    // Three, and one more where the peer has taken no turn since the last.
-    const numbers = ['transmissions of PSN 0xabc', hex(remote.qp.qpNum), remote.context.address];
+    const numbers = [`${sent(3)} transmissions of PSN 0xabc`, hex(remote.qp.qpNum), remote.context.address];
     assertOutcome(local, wc, WcStatus.RETRY_EXC_ERR, Syndrome.RETRY_TIMEOUT, numbers);
     assert.equal(local.qp.query().attr.qpState, ERR);
   });
@@ -223,7 +224,7 @@ conformance('a send request ends in', (provider) => {
     const { local, remote } = pair;
     const wc = perform(local, writeOf(local.mr, remoteOf(remote.mr)));
     // What it asks for was never sent, so that all of its NAKs count for nothing.
-    assertOutcome(local, wc, WcStatus.RETRY_EXC_ERR, Syndrome.RETRY_TIMEOUT, ['transmissions of PSN 0xa ']);
+    assertOutcome(local, wc, WcStatus.RETRY_EXC_ERR, Syndrome.RETRY_TIMEOUT, [`${sent(2)} transmissions of PSN 0xa `]);
   });
 
   test('RNR_RETRY_EXC_ERR when the peer has no receive request', () => {
